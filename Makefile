@@ -11,6 +11,7 @@ help:
 	@echo 'web         the page of web/, which is committed as built: web/dist'
 	@echo 'browser     all tests of the page in a browser; `make test` runs a short form'
 	@echo 'mcp         all tests of the MCP server with real clients; `make test` runs a short form'
+	@echo 'e2e         all end-to-end tests; `make test` runs a short form'
 	@echo 'conformance all comparisons with other readers and with definitions; `make test` runs a short form'
 	@echo 'lint        folder dependencies and formatting alone'
 	@echo 'fmt         format the C++ sources'
@@ -47,6 +48,9 @@ browser: setup-test build
 conformance: setup-test build
 	SPOTTER_TORCH_PYTHON="$$(tools/torch)" pytest-3 -q -p no:cacheprovider -n 4 --dist loadfile tests/conformance
 
+e2e: setup-test build
+	SPOTTER_TORCH_PYTHON="$$(tools/torch)" pytest-3 -q -p no:cacheprovider --tx "2*popen//python=tools/alone" --dist loadfile tests/e2e
+
 mcp: setup-test build
 	"$$(tools/mcp_python)" -m pytest -q -p no:cacheprovider -n 2 --dist loadfile tests/mcp
 
@@ -74,4 +78,4 @@ clean:
 	rm -rf build
 
 .NOTPARALLEL:
-.PHONY: help setup setup-test build demo test web browser conformance mcp lint fmt fuzz bench install clean
+.PHONY: help setup setup-test build demo test web browser e2e conformance mcp lint fmt fuzz bench install clean

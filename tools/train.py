@@ -6,7 +6,7 @@ A small network on the CPU, an optimizer step every STEP_SECONDS (20 ms); in a j
 with gloo. With TRAIN_DEVICE=cuda a larger one on the GPU, which all ranks share. With DATA_FOLDER each step's batch is read from a file
 there, RANK.data, past the page cache. Ends after SECONDS, or at the first step at which STOP_FILE exists (in a job all ranks end at the
 same step).
-Prints a line `ready PID RANK` after its first step, and one as torchtitan's after every 25th.
+Prints a line `ready PID RANK` after its first step, and one as torchtitan's after every 25th, or TRAIN_LOG_EVERY.
 """
 
 import os
@@ -20,6 +20,7 @@ torch.set_num_threads(1)
 STEP_SECONDS = float(sys.argv[3]) if len(sys.argv) > 3 else 0.02
 DATA_FOLDER = pathlib.Path(sys.argv[4]) if len(sys.argv) > 4 else None
 DEVICE = torch.device(os.environ.get("TRAIN_DEVICE", "cpu"))
+LOG_EVERY = int(os.environ.get("TRAIN_LOG_EVERY", "25"))
 BATCH = (32, 64) if DEVICE.type == "cpu" else (2048, 1024)
 # srun has names of its own for a process's place in the job.
 PLACE_BY_SLURM = {"RANK": "SLURM_PROCID", "WORLD_SIZE": "SLURM_NTASKS"}
@@ -70,7 +71,7 @@ def train(distributed, ends):
         step += 1
         if step == 1:
             os.write(1, f"ready {os.getpid()} {os.environ.get('RANK', 0)}\n".encode())  # in one piece, as the ranks share it
-        if step % 25 == 0:
+        if step % LOG_EVERY == 0:
             os.write(1, f"step: {step:2}  loss: {loss.item():7.5f}  tps: {32 / STEP_SECONDS:.0f}\n".encode())
         ending = ends()
         if distributed:

@@ -1,9 +1,9 @@
 // What the build does beyond Vite: style and script go into the page, which becomes dist/page.html with a policy that
 // allows just these bytes and no network, and what is bundled has its licences in dist/LICENSES.txt.
 //
-// The script lies in the page compressed, half as large, since every report that is mailed has it. A loader unpacks it and
-// puts it into the document, where the browser runs it because the policy has its hash. The one Trusted Types policy that
-// there may be is the loader's; when it has run, no text becomes script.
+// The script, with most of the style, lies in the page compressed, half as large, since every report that is mailed has
+// it. A loader unpacks it and puts it into the document, where the browser runs it because the policy has its hash. The one
+// Trusted Types policy that there may be is the loader's; when it has run, no text becomes script.
 //
 // Data, script and loader are the last of the page, so that a report that was cut off has nothing that runs but the early
 // script of index.html. That one looks for the page's last element, and says so where it is missing.

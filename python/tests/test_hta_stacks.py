@@ -10,6 +10,7 @@ np = pytest.importorskip("numpy")
 pd = pytest.importorskip("pandas")
 
 from spotter.hta import _figures  # noqa: E402
+from spotter.hta._span_tree import enclosing  # noqa: E402
 from spotter.hta.analyzers import timeline as device_timeline  # noqa: E402
 from spotter.hta.analyzers.cupti_counter_analysis import (  # noqa: E402
     CUDA_SASS_INSTRUCTION_COUNTER_FLOPS,
@@ -23,7 +24,6 @@ from spotter.hta.common.trace_call_stack import (  # noqa: E402
     CallStackGraph,
     CallStackIdentity,
     CallStackNode,
-    enclosing,
     is_events_sorted,
     sort_events,
 )

@@ -3,9 +3,9 @@
 #pragma once
 #include <memory>
 #include <string>
-#include <vector>
 
 #include "agent/access.h"
+#include "agent/agent_options.h"
 #include "agent/audit.h"
 #include "agent/captures/analysis_process.h"
 #include "agent/captures/capture_control.h"
@@ -13,10 +13,8 @@
 #include "agent/clock.h"
 #include "agent/incidents/incident_memory.h"
 #include "agent/incidents/incidents.h"
-#include "agent/incidents/notifier_options.h"
 #include "agent/jobs/processes.h"
 #include "agent/queries.h"
-#include "agent/respond_options.h"
 #include "agent/telemetry/telemetry.h"
 #include "base/result.h"
 #include "base/system/host.h"
@@ -27,18 +25,6 @@
 #include "net/loop.h"
 
 namespace spotter::agent {
-
-struct AgentOptions {
-  std::string ipc_directory;  // of the sockets of training processes; empty: the abstract namespace
-  std::vector<std::string> output_directories = {"/tmp"};
-  std::vector<ClientRule> clients = {};  // on other hosts
-  std::string audit_log = {};            // a file; empty: the log has it
-  std::string helper = {};               // the socket of root's helper (helper.h); empty: there is none
-  std::string incidents_file = {};       // empty: incidents are remembered in memory alone
-  std::vector<NotifierOptions> notifiers = {};  // who is told of incidents; each has a name of its own
-  TelemetryOptions telemetry = {};              // nothing is measured without collectors
-  RespondOptions respond = {};                  // what it does by itself
-};
 
 struct Agent {
   Agent(net::Loop& loop, AgentOptions options, Host host);

@@ -2,31 +2,16 @@
 // list.h.
 #pragma once
 #include <memory>
-#include <optional>
 #include <span>
 #include <string>
-#include <vector>
 
 #include "agent/agent.h"
+#include "api/door_options.h"
 #include "base/result.h"
 #include "base/settings.h"
 #include "net/loop.h"
-#include "net/tls.h"
 
 namespace spotter::api {
-
-// The API for other hosts. Who they are says AgentOptions::clients.
-struct RemoteDoorOptions {
-  std::string address = "0.0.0.0";
-  u16 port = 0;  // 0: any free one
-  net::TlsFiles tls;
-};
-
-struct DoorOptions {
-  std::string api_socket;
-  std::optional<RemoteDoorOptions> remote = {};
-  Settings said = {};  // what the configuration says of settings of doors
-};
 
 class Door {
  public:

@@ -22,7 +22,8 @@ constexpr Field kColumns[] = {
     {"group", Type::text, Unit::none, Role::detail, "The group of ranks that is meant; else null."},
     {"steps", Type::text, Unit::none, Role::detail, "Numbers of the steps it is in; null: all."},
     {"time_ns", Type::integer, Unit::ns, Role::value,
-     "What a step of the job would gain if this alone were gone, of a caveat how long it takes; null where it is not about time."},
+     "What a step of the job would gain without it, beyond what is gained without those found before it; of a caveat how long it takes; "
+     "null where it is not about time."},
     {"share", Type::real, Unit::ratio, Role::value, "That as a share of the job's mean step."},
     {"confidence", Type::text, Unit::none, Role::detail,
      "high: two independent measurements agree; medium; low; null of a caveat."},
@@ -67,7 +68,8 @@ void append(Table& table, const JobModel& model, const Found& found, const std::
                                : c.is_caveat ? fmt::format("{}: {} of each step.", c.what, gain)
                                : c.is_opportunity
                                    ? fmt::format("{}: worth up to {} of each step.", c.what, gain)
-                                   : fmt::format("{}; without that a step takes {} less.", c.what, gain);
+                                   : fmt::format("{}; without that a step takes {} less{}.", c.what, gain,
+                                                 c.steps.empty() ? "" : " on average");
   // A job of many ranks: one that has it is enough to see it.
   const bool shows_all = is_of_all || found.mechanism->compares_ranks;
   const std::string shown = shows_all ? "" : fmt::format("{}", fmt::join(few_ranks(model, c.ranks), ","));
@@ -115,10 +117,10 @@ Table findings(const JobFacts& facts, const JobModel& model, const std::vector<F
 
 std::string findings_definition() {
   return "What is wrong with the job, what could be won, and what cannot be told: faults first, then opportunities, each by what it "
-         "costs, then caveats. The time of a mechanism is what the job's step would gain if this alone were gone: the job is run "
-         "again from its traces by the rules of streams and collectives, across all ranks, once as it was and once without it (see "
-         "replay). Waiting that something else hides costs nothing. What is found later is what it adds to what was "
-         "found before. Under a share of 1 % of the step (--sensitivity) nothing is told.";
+         "costs, then caveats. The time of a mechanism is what the job's step would gain without it: the job is run "
+         "again from its traces by the rules of streams and collectives, across all ranks, with it and without (see replay). "
+         "Waiting that something else hides costs nothing. What gains most is found first; then what gains most once that is gone, and so "
+         "on. Under a share of 1 % of the step (--sensitivity) nothing is told.";
 }
 
 std::vector<std::pair<std::string, std::string>> rule_meanings() {

@@ -15,12 +15,10 @@ inline Result<void> is_url(const std::string& word) {
 }
 
 inline constexpr Setting kEndpointSettings[] = {
-    {"url", nullptr, "Where it is.", is_url},
+    {"url", nullptr, "Its URL.", is_url},
     {"url_file", nullptr, "File of mode 0600 with the URL, where the URL is a secret.", is_path},
-    {"proxy", nullptr, "By which it is reached, as http://proxy:3128; for https alone.", is_url},
-    {"ca", nullptr,
-     "File with the certificates of the authorities that its own has to be from; by default the system's.",
-     is_path},
+    {"proxy", nullptr, "Proxy, as http://proxy:3128; for https alone.", is_url},
+    {"ca", nullptr, "CA bundle (PEM) that verifies the server; by default the system's.", is_path},
     {"timeout", "15s", "Time for a message and its answer.", is_duration},
 };
 

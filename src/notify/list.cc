@@ -30,7 +30,8 @@ Result<void> is_severity(const std::string& word) {
 
 constexpr Setting kOfAll[] = {
     {"name", nullptr,
-     "Its name in the status and the log; by default its kind. Of two of a kind one needs it.", nullptr},
+     "Its name in the status and the log; by default its type. One of two notifiers of a type needs it.",
+     nullptr},
     {"redact", "",
      "What it is not told, by commas: names (of jobs, and what changed in the code), hosts, users, log_lines.",
      is_redaction},

@@ -51,7 +51,7 @@ Ns ended(const Telling& telling) {
 std::string what_of(const Telling& telling) {
   const Incident& i = telling.incident;
   std::string text = whose(i) + ": " + symptom_text(i);
-  if (telling.occasion == Occasion::resolved)
+  if (telling.occasion == Occasion::resolved && i.ending == Ending::over)
     return text + fmt::format(", {} ({})", clocks_text(began(i), ended(telling), telling.at),
                               length_text(ended(telling) - began(i)));
   if (began(i) > 0) text += (is_moment(i) ? " at " : " since ") + clock_text(began(i), telling.at);
@@ -62,7 +62,7 @@ std::string what_of(const Telling& telling) {
   } else if (i.state == IncidentState::inconclusive) {
     text += "; no cause found";
   }
-  if (i.symptom.hosts <= 1) return text;
+  if (i.symptom.hosts <= 1 || telling.occasion == Occasion::resolved) return text;
   const std::string hosts = " · " + count_text(i.symptom.hosts, "host", "hosts");
   // The first to go where there is no room.
   constexpr size_t kMostMark = 12;
@@ -101,11 +101,20 @@ std::string tried(const Incident& i) {
 
 std::string who_of(const Telling& telling) {
   const Incident& i = telling.incident;
-  const bool is_over = telling.occasion == Occasion::resolved;
+  const bool is_closed = telling.occasion == Occasion::resolved;
+  const bool is_over = is_closed && i.ending == Ending::over;
+  std::string ended;
+  if (is_closed && i.ending == Ending::new_normal)
+    ended = "Nothing was mended: it has been so for so long that only what is worse will be told. ";
+  if (is_closed && i.ending == Ending::not_known)
+    ended = "Whether it is over is not known: who saw it has gone or was restarted. ";
   if (i.verdict)
-    return (is_over ? "The cause was: " : "") +
+    return ended +
+           (is_over     ? "The cause was: "
+            : is_closed ? "The cause: "
+                        : "") +
            clean(i.verdict->sentence.empty() ? spaced(i.verdict->cause) : i.verdict->sentence, kMostSentence);
-  if (is_over) return "Its cause was not found.";
+  if (is_closed) return ended + "Its cause was not found.";
   if (i.shared_by)
     return fmt::format("They have {} in common; what is wrong there is not known.",
                        listed(i.shared_by->hosts, std::ssize(i.shared_by->hosts)));
@@ -126,17 +135,6 @@ std::string change_line(const ChangeBefore& change, Ns began_at) {
 
 std::string logged_by(const std::optional<i64>& rank) {
   return rank ? fmt::format("rank {} logs", *rank) : "a log says";
-}
-
-// By whom, and how far from the usual.
-std::string measured(const Incident& i) {
-  const Symptom& s = i.symptom;
-  if (s.source.empty() || (i.family != "speed" && i.family != "progress")) return {};
-  std::string text = "measured by " + clean(s.source, kMostName);
-  if (s.spreads) text += fmt::format(", {:.0f} × the usual spread", *s.spreads);
-  return s.since_step
-             ? text + fmt::format(", since step {}", number_text(static_cast<double>(*s.since_step), "count"))
-             : text;
 }
 
 // The most telling first: what the analyses say, what else is not as it should be, logs, changes.
@@ -169,7 +167,7 @@ std::vector<EvidenceLine> all_evidence(const Incident& i) {
   for (const ChangeBefore& change : i.changes) {
     all.push_back({change_line(change, began(i)), clean(change.what, kMostQuoted)});
   }
-  if (const std::string text = measured(i); !text.empty()) all.push_back({text, {}});
+  if (const std::string text = measured_by(i); !text.empty()) all.push_back({text, {}});
   return all;
 }
 
@@ -187,7 +185,8 @@ std::string cost_of(const Telling& telling) {
     return has_gpus ? count_text(rounded, "GPU-hour", "GPU-hours")
                     : count_text(rounded, "rank-hour", "rank-hours");
   };
-  if (telling.occasion == Occasion::resolved) {
+  if (telling.occasion == Occasion::resolved && i.ending == Ending::not_known) return {};
+  if (telling.occasion == Occasion::resolved && i.ending == Ending::over) {
     const auto lost = hours(ended(telling) - began(i));
     return lost ? fmt::format("It cost about {}.", *lost) : "";
   }
@@ -212,7 +211,10 @@ struct Mark {
   const char* word;
 };
 Mark mark_of(const Telling& telling) {
-  if (telling.occasion == Occasion::resolved) return {"✓", "Resolved"};
+  if (telling.occasion == Occasion::resolved) {
+    constexpr Mark kEnds[] = {{"✓", "Resolved"}, {"●", "New normal"}, {"●", "Seen no more"}};
+    return kEnds[static_cast<size_t>(telling.incident.ending)];
+  }
   switch (telling.incident.urgency) {
     case Urgency::critical:
       return {"■", "Critical"};

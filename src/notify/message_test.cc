@@ -40,6 +40,17 @@ Telling telling_of(const char* rule, const Case& c) {
   return telling;
 }
 
+TEST(MessageTest, LongStepsAreSaidToBeFew) {
+  const auto text_of_steps = [](double before) {
+    Telling telling = test_telling("step_time_up", Occasion::opened);
+    telling.incident.symptom.before = before;
+    return text_of(message_of(telling, {}));
+  };
+  constexpr const char* kFew = "since step 18,250; such long steps are judged by few of them";
+  EXPECT_EQ(text_of_steps(10).find("judged by few"), std::string::npos);
+  EXPECT_NE(text_of_steps(11).find(kFew), std::string::npos) << text_of_steps(11);
+}
+
 // SPOTTER_WRITE_GOLDEN=1 writes it anew; look at what has changed.
 TEST(MessageTest, EachRuleOnEachOccasion) {
   constexpr const char* kPath = "tests/fixtures/notify/messages.txt";
@@ -51,6 +62,12 @@ TEST(MessageTest, EachRuleOnEachOccasion) {
   for (const Case& c : {kCases[2], kCases[3]})
     all += fmt::format("== shared step_time_up {}\n{}\n", c.name,
                        text_of(message_of(shared_telling(c.occasion), {})));
+  for (const respond::Ending ending : {respond::Ending::new_normal, respond::Ending::not_known}) {
+    Telling closed = test_telling("step_time_up", Occasion::resolved);
+    closed.incident.ending = ending;
+    all += fmt::format("== step_time_up ends: {}\n{}\n", respond::kEndingNames[static_cast<size_t>(ending)],
+                       text_of(message_of(closed, {})));
+  }
   Telling one = test_telling("step_time_up", Occasion::verdict);
   one.incident.shared_incident = "gpu05-speed-1-shared";
   all += fmt::format("== step_time_up verdict of one of several jobs\n{}\n", text_of(message_of(one, {})));

@@ -222,7 +222,9 @@ class SlackWebhook : public Notifier {
 constexpr Setting kOwn[] = {
     {"token_file", nullptr, "File of mode 0600 with a bot's token (xoxb-…), which has the scope chat:write.",
      is_path},
-    {"channel", nullptr, "Of a bot: the id of the channel that it is in, such as C0123456789.", nullptr},
+    {"channel", nullptr,
+     "Of a bot: the ID of the channel that it posts to, such as C0123456789; it has to be a member.",
+     nullptr},
 };
 constexpr auto kSettings = with_endpoint(kOwn);
 

@@ -6,6 +6,7 @@
 
 #include "notify/words.h"
 #include "respond/alerts/alert.h"
+#include "respond/steps/step_blocks.h"
 
 namespace spotter::notify {
 namespace {
@@ -81,8 +82,11 @@ std::string collective_stuck(const Condition& c) {
 }
 std::string rank_gone(const Condition& c) { return rank_text(c) + " is gone (the others run)"; }
 std::string rank_outlier(const Condition& c) {
-  const char* what = c.unit == "Hz" ? ": clock" : ":";
   if (!has_both(c)) return rank_text(c) + " differs from its peers";
+  if (c.unit == "generation")
+    return fmt::format("{}: PCIe of generation {:.0f}, its peers {:.0f}", rank_text(c), *c.value,
+                       *c.baseline);
+  const char* what = c.unit == "Hz" ? ": clock" : c.unit == "lanes" ? ": PCIe" : ":";
   return fmt::format("{}{} {}, its peers {}", rank_text(c), what, value_text(c), baseline_text(c));
 }
 std::string gpu_throttled(const Condition& c) {
@@ -115,6 +119,13 @@ std::string host_starved(const Condition& c) {
   const std::string host = c.host.empty() ? "a host" : clean(c.host, kMostName);
   return fmt::format("{} waits for {}{}", host, for_what,
                      c.value && c.unit == "ratio" ? " " + value_text(c) + " of the time" : "");
+}
+// A path of a control group says little to people, and its end most.
+std::string cpu_throttled(const Condition& c) {
+  const std::string group = clean(c.device.substr(c.device.rfind('/') + 1), kMostName);
+  const std::string what = c.rank ? rank_text(c) : on_host(group, c);
+  return (what.empty() ? "a control group" : what) + " is stopped by its CPU limit" +
+         (c.value && c.unit == "ratio" ? " in " + value_text(c) + " of its periods" : "");
 }
 std::string oom_kill(const Condition& c) {
   const std::string whose = c.rank ? rank_text(c) : on_host("a process", c);
@@ -152,6 +163,7 @@ constexpr RuleWords kWords[] = {
     {"link_errors", link_errors, "look at the cable and the port at both of its ends."},
     {"rdma_congestion", rdma_congestion, "see what else uses the same switches."},
     {"host_starved", host_starved, "see what else runs on the host."},
+    {"cpu_throttled", cpu_throttled, "raise the CPU limit of its container or job, or lower what it does."},
     {"oom_kill", oom_kill, "lower what the host's processes need, data loader workers first.", true},
     {"storage_hangs", storage_hangs, "see whether other hosts reach that file system."},
     {respond::kAlert, alert, ""},
@@ -199,6 +211,20 @@ std::string symptom_text(const Incident& incident) {
   if (!worst.rank && worst.device.empty()) return text;
   const i64 more = std::ranges::count(incident.conditions, worst.rule, &Condition::rule) - 1;
   return more > 0 ? fmt::format("{}; {} more like it", text, more) : text;
+}
+
+std::string measured_by(const Incident& incident) {
+  const respond::Symptom& symptom = incident.symptom;
+  const bool is_speed = incident.family == "speed";
+  if (symptom.source.empty() || (!is_speed && incident.family != "progress")) return {};
+  std::string text = "measured by " + clean(symptom.source, kMostName);
+  if (symptom.spreads) text += fmt::format(", {:.0f} × the usual spread", *symptom.spreads);
+  if (symptom.since_step)
+    text += fmt::format(", since step {}", number_text(static_cast<double>(*symptom.since_step), "count"));
+  const double slow_s = static_cast<double>(respond::BlockOptions().slow_step) / static_cast<double>(kSecond);
+  if (is_speed && symptom.unit == "s" && symptom.before > slow_s)
+    text += "; such long steps are judged by few of them";
+  return text;
 }
 
 bool is_moment(const Incident& incident) {

@@ -14,6 +14,10 @@ std::string of_job(const respond::Condition& condition);  // " in job 4711 (alic
 // The same of an incident: of its worst condition with the symptom's numbers, and how many more there are.
 std::string symptom_text(const respond::Incident& incident);
 
+// By whom the steps were measured, how far they are from the usual, since when, and whether few of them were
+// judged; of others than speed and progress nothing.
+std::string measured_by(const respond::Incident& incident);
+
 // Whether it happened at a time, such as a fault, and does not go on.
 bool is_moment(const respond::Incident& incident);
 

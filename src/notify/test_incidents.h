@@ -14,7 +14,7 @@ inline constexpr const char* kTestRules[] = {
     "step_time_up",  "step_time_creep", "step_time_spikes", "progress_stopped", "collective_stuck",
     "rank_gone",     "rank_outlier",    "gpu_throttled",    "gpu_fault",        "gpu_idle_in_job",
     "gpu_shared",    "link_errors",     "rdma_congestion",  "host_starved",     "oom_kill",
-    "storage_hangs", "log_error"};
+    "storage_hangs", "log_error",       "cpu_throttled"};
 
 // What the rule of that name says, with numbers.
 inline respond::Condition test_condition(const std::string& rule) {
@@ -55,6 +55,8 @@ inline respond::Condition test_condition(const std::string& rule) {
   if (rule == "rdma_congestion")
     set("network", Urgency::info, "per_s", 350, 12, "sysfs"), of({}, "mlx5_0 port 1");
   if (rule == "host_starved") set("host", Urgency::warning, "ratio", 0.23, {}, "psi"), of({}, "memory");
+  if (rule == "cpu_throttled")
+    set("host", Urgency::info, "ratio", 0.92, {}, "cgroup"), of(37, "/kubepods/burstable/pod7f3a");
   if (rule == "oom_kill") set("host", Urgency::critical, "count", 1, {}, "vmstat"), of(37, "");
   if (rule == "storage_hangs") set("storage", Urgency::critical, "s", 25, {}, "statfs"), of(37, "/data");
   if (rule == "log_error") {

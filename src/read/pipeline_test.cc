@@ -49,7 +49,7 @@ void with_all_threads(std::string_view text, const Cuts& cuts, Check&& check) {
 }
 
 TEST(Pipeline, EveryCut) {
-  for (unsigned seed = 0; seed < 60; seed++) {
+  for (unsigned seed = 0; seed < 30; seed++) {
     RandomEvents events(seed);
     std::vector<std::string> rows;
     const std::string text = in_file(events.text(2 + events.random.below(25), &rows));
@@ -63,17 +63,15 @@ TEST(Pipeline, EveryCut) {
 }
 
 TEST(Pipeline, SeveralStretches) {
-  for (unsigned seed = 0; seed < 2; seed++) {
-    RandomEvents events(seed);
-    std::vector<std::string> rows;
-    std::string text;
-    while (text.size() < (size_t{3} << 20)) text += events.text(100, &rows) + ",\n";
-    text.resize(text.size() - 2);
-    with_all_threads(in_file(text), {}, [&](TraceData data) {
-      ASSERT_EQ(notes_of(data.notes).find("damaged"), std::string::npos) << seed;
-      ASSERT_EQ(difference(rows_of(std::move(data)), rows), "") << seed;
-    });
-  }
+  RandomEvents events(0);
+  std::vector<std::string> rows;
+  std::string text;
+  while (text.size() < (size_t{3} << 20)) text += events.text(100, &rows) + ",\n";
+  text.resize(text.size() - 2);
+  with_all_threads(in_file(text), {}, [&](TraceData data) {
+    ASSERT_EQ(notes_of(data.notes).find("damaged"), std::string::npos);
+    ASSERT_EQ(difference(rows_of(std::move(data)), rows), "");
+  });
 }
 
 std::string simple_event(int i) {

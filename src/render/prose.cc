@@ -8,6 +8,20 @@ namespace {
 
 constexpr size_t kMostWord = 28;  // a longer word has its meaning on the next line
 
+// Between a number and its unit: "8.13 ms", "(82 %)".
+bool is_before_unit(const std::string& text, size_t blank) {
+  constexpr std::string_view kUnits[] = {"%", "ns",  "µs",  "ms",  "s",   "min", "h", "GB/s",
+                                         "B", "KiB", "MiB", "GiB", "TiB", "°C",  "W"};
+  const auto is_digit = [](char c) { return c >= '0' && c <= '9'; };
+  if (blank == 0 || blank >= text.size() || !is_digit(text[blank - 1])) return false;
+  const std::string_view next = std::string_view(text).substr(blank + 1);
+  return std::ranges::any_of(kUnits, [&](std::string_view unit) {
+    return next.starts_with(unit) &&
+           (next.size() == unit.size() ||
+            std::string_view(" ,.;:)").find(next[unit.size()]) != std::string_view::npos);
+  });
+}
+
 }  // namespace
 
 std::string wrapped(const std::string& text, int width, const std::string& indent) {
@@ -15,7 +29,8 @@ std::string wrapped(const std::string& text, int width, const std::string& inden
   std::string out;
   int column = 0;
   for (size_t at = 0; at < text.size();) {
-    const size_t blank = std::min(text.find(' ', at), text.size());
+    size_t blank = std::min(text.find(' ', at), text.size());
+    if (is_before_unit(text, blank)) blank = std::min(text.find(' ', blank + 1), text.size());
     const std::string word = text.substr(at, blank - at);
     const int cells = display_width(word);
     if (at > 0 && column + 1 + cells > width) {

@@ -11,6 +11,9 @@ TEST(Prose, IsBrokenAtBlanks) {
   EXPECT_EQ(wrapped("a longerword b", 4), "a\nlongerword\nb");
   EXPECT_EQ(wrapped("äää ööö", 7), "äää ööö");
   EXPECT_EQ(wrapped("no limit at all", 0), "no limit at all");
+  EXPECT_EQ(wrapped("takes 43.9 ms (33 %) less", 15), "takes 43.9 ms\n(33 %) less");
+  EXPECT_EQ(wrapped("takes 43.9 ms (33 %) less", 11), "takes\n43.9 ms\n(33 %) less");
+  EXPECT_EQ(wrapped("of 3 steps", 4), "of 3\nsteps");
 }
 
 TEST(Prose, MeaningsStandBesideTheirWords) {

@@ -62,8 +62,8 @@ std::string bold(const std::string& text, const TextStyle& style);
 // A kernel's name in a sentence: printable, without what tells nothing, its middle left out beyond `cells`.
 std::string short_name(std::string_view name, int cells);
 
-// Sentences broken at blanks, with `indent` before every line but the first; a word is never broken. Width 0:
-// no limit.
+// Sentences broken at blanks, with `indent` before every line but the first; a word is never broken, nor a
+// number from its unit. Width 0: no limit.
 std::string wrapped(const std::string& text, int width, const std::string& indent = {});
 
 // Words with their meanings, each on a line of its own; meanings are wrapped beside the words.

@@ -52,9 +52,9 @@ diagnose::Diagnosis diagnosis() {
   return d;
 }
 
-void add_finding(Table& findings, std::string_view what) {
+void add_finding(Table& findings, std::string_view what, const Value& against = {}) {
   findings.append({"mechanism", "fault", "3", Value(), Value(), 5 * kMs, 0.5, "high", what, "Do it.",
-                   "spotter analyze x", Value(), Value()});
+                   "spotter analyze x", against, Value()});
 }
 
 std::vector<std::string> names_of(const diagnose::Diagnosis& d) {
@@ -160,7 +160,7 @@ TEST(Report, FiveFindingsStandOutAndNoneIsSaid) {
   EXPECT_EQ(
       points_of(healthy)[0].text,
       "No fault found that costs 2 % or more: steps take 10.0 ms ± 2 %, 90 % of the device time is compute, MFU is "
-      "38 %; the largest thing to win is exposed communication (2.5 %).");
+      "38 %; the largest possible gain is exposed communication (2.5 %).");
   EXPECT_EQ(points_of(healthy)[2].text, "It is slow.") << "small faults are told below";
   for (const std::string_view what : {"A.", "B.", "C.", "D.", "E.", "F."}) add_finding(*d.findings, what);
   const Points points = points_of(d);
@@ -221,8 +221,15 @@ TEST(ReportText, FindingsAsATableSayTheirRuleAndTheirNumbers) {
   Table findings(diagnose::kFindings, diagnose::finding_columns());
   EXPECT_EQ(section_text(findings_section(findings), {.width = 80}), "findings\nNothing was found.\n");
   add_finding(findings, "A.");
+  add_finding(findings, "B.", "it may not be");
   EXPECT_EQ(section_text(findings_section(findings), {.width = 80}),
-            "findings\n- A. Do it.\n  mechanism, fault, ranks 3, 5.00 ms, 50.0 %; see spotter analyze x\n");
+            "findings\n"
+            "- A. Do it.\n"
+            "  mechanism, fault, rank 3, 5.00 ms, 50.0 %, high confidence; see spotter\n"
+            "  analyze x\n"
+            "- B. Against it: it may not be. Do it.\n"
+            "  mechanism, fault, rank 3, 5.00 ms, 50.0 %, high confidence; see spotter\n"
+            "  analyze x\n");
 }
 
 }  // namespace

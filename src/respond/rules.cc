@@ -129,6 +129,7 @@ void Rules::take(const At& rule, Sign sign, Ns at, std::vector<Condition>& chang
   if (at - std::exchange(watched.last_sign, at) > kSilence) watched.wrong_since = 0;
   if (!sign.is_wrong) {
     watched.wrong_since = 0;
+    watched.condition.is_new_normal = condition.is_new_normal;
     return;
   }
   if (watched.wrong_since == 0) watched.wrong_since = at;

@@ -28,6 +28,8 @@ constexpr Field kJobColumns[] = {
      "Kind of its worst finding: fault, opportunity or caveat; none: nothing stands out; null: nobody has looked yet."},
     whole({"finding", Type::text, Unit::none, Role::detail,
            "What its worst finding says; of a job that cannot be read, why."}),
+    {"share", Type::real, Unit::ratio, Role::value,
+     "What that finding costs, as a share of the job's mean step; null where it is not about time, or nobody has looked yet."},
 };
 constexpr Field kFactColumns[] = {
     {"name", Type::text, Unit::none, Role::key, "What is told."},
@@ -199,7 +201,7 @@ Table JobList::jobs(const FoundJob* only) const {
     const Learned& known = entry.learned ? *entry.learned : nothing;
     table.append({job.id, job.folder, job.title, or_null(analyze::range_text(ranks)), or_null(joined(hosts)),
                   files, bytes, state(entry), changed, or_null(known.worst),
-                  or_null(known.failure ? known.failure->message : known.finding)});
+                  or_null(known.failure ? known.failure->message : known.finding), or_null(known.share)});
   }
   return table;
 }
@@ -215,6 +217,7 @@ Table JobList::facts(const FoundJob& job) const {
   add("command", "spotter analyze " + shell_paths(job.paths));
   add("version", kVersion);
   add("paths", shell_paths(job.paths));
+  if (!perfetto_url_.empty()) add("perfetto_url", perfetto_url_);
   return table;
 }
 

@@ -6,6 +6,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "net/loop.h"
@@ -21,12 +22,15 @@ struct Learned {
   std::map<std::string, std::string> hosts;
   std::string source_url;        // as receipts tell
   std::string worst, finding;    // the first of its findings: its kind, and what it says; none: there is none
+  std::optional<double> share;   // and what it costs of a step
   std::optional<Error> failure;  // then there is nothing else
 };
 
 class JobList {
  public:
-  explicit JobList(net::Loop& loop) : loop_(loop) {}
+  // `perfetto_url`: a copy of Perfetto's page that is told to all; empty: none.
+  explicit JobList(net::Loop& loop, std::string perfetto_url = {})
+      : loop_(loop), perfetto_url_(std::move(perfetto_url)) {}
   JobList(const JobList&) = delete;
   JobList& operator=(const JobList&) = delete;
 
@@ -72,6 +76,7 @@ class JobList {
   void tell();
 
   net::Loop& loop_;
+  const std::string perfetto_url_;
   std::map<std::string, Entry> entries_;  // by id
   std::vector<std::string> order_;        // ids
   i64 revision_ = 1;

@@ -58,7 +58,7 @@ Server::Server(net::Loop& loop, ServeOptions options)
       options_(std::move(options)),
       program_(program_mark()),
       guard_{options_.token, options_.tls ? "https" : "http", host_name(), {}},
-      jobs_(loop),
+      jobs_(loop, options_.perfetto_url),
       desk_(loop, kAtOnce, options_.cache_bytes),
       agents_(loop, desk_, options_.agents, guard_.own_name),
       assistants_(loop.poster()) {

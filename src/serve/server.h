@@ -42,6 +42,7 @@ struct ServeOptions {
   u16 port = 0;                          // 0: any free one
   std::string base_path;                 // "/prefix" below which all is; empty: none
   std::vector<std::string> other_names;  // Guard
+  std::string perfetto_url;              // JobList
   std::string token;
   std::shared_ptr<net::Tls> tls;  // none: bare, and then only on loopback
   size_t cache_bytes = size_t{512} << 20;

@@ -3,7 +3,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <tuple>
 
 #include "analyze/list.h"
 #include "base/parallel_for.h"
@@ -56,10 +55,13 @@ Learned learned_of(const Job& job, const std::vector<analyze::FileResult>& files
 }
 
 // Findings are in order.
-std::pair<std::string, std::string> worst_of(const Table& findings) {
-  if (findings.rows() == 0) return {"none", ""};
-  return {std::string(findings.text(0, findings.column("kind"))),
-          std::string(findings.text(0, findings.column("finding")))};
+void learn_worst(const Table& findings, Learned& learned) {
+  learned.worst = "none";
+  if (findings.rows() == 0) return;
+  learned.worst = findings.text(0, findings.column("kind"));
+  learned.finding = findings.text(0, findings.column("finding"));
+  const Value share = findings.at(0, findings.column("share"));
+  if (!is_null(share)) learned.share = std::get<double>(share);
 }
 
 // The analyses of a run for several that ask, each with parameters of its own.
@@ -177,7 +179,7 @@ std::vector<Made> TableOrder::make_together(std::span<const TableOrder* const> o
       evidence.learned = {};
       evidence.learned.failure = diagnosis.error();
     } else if (diagnosis->findings) {
-      std::tie(evidence.learned.worst, evidence.learned.finding) = worst_of(*diagnosis->findings);
+      learn_worst(*diagnosis->findings, evidence.learned);
     }
     tell_(job_, evidence.learned);
   }

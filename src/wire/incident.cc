@@ -26,6 +26,9 @@ json::object to_json(const Incident& incident) {
   writer.out = {{"version", kVersion}, {"id", mended(incident.id())}, {"key", mended(incident.key())}};
   Incident copy = incident;
   fields(writer, copy);
+  const bool has_ended =
+      incident.state == IncidentState::recovering || incident.state == IncidentState::resolved;
+  if (!has_ended) writer.out["ending"] = nullptr;
   const Symptom& symptom = incident.symptom;
   const bool has_ratio = symptom.now && symptom.before && *symptom.before > 0;
   writer.out["symptom"].as_object()["ratio"] =

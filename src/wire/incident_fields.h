@@ -31,6 +31,7 @@ void fields(Way& way, respond::Condition& c) {
   way.text("text", c.text);
   way.flag("no_capture", c.no_capture);
   way.text("shared_incident", c.shared_incident);
+  way.flag("new_normal", c.is_new_normal);
 }
 
 template <class Way>
@@ -143,6 +144,7 @@ void fields(Way& way, respond::Incident& i) {
   way.time("opened", i.opened);
   way.time("updated", i.updated);
   way.time("closed", i.closed);
+  way.word("ending", i.ending, respond::kEndingNames);
   way.text("led_by", i.led_by);
   way.object("job", i.job);
   way.object("symptom", i.symptom);

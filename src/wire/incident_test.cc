@@ -39,6 +39,8 @@ Incident whole_incident() {
       {"step_time_up", "speed", Urgency::info,         "4711", "alice", "gpu05", 37,   "gpu 5", false,
        true,           kOpened, kOpened + kSecond,     4.42,   3.1,     "s",     17.2, 18250,   "nvml",
        "text",         true,    "gpu05-speed-1-shared"}};
+  i.conditions[0].is_new_normal = true;
+
   i.condition_count = 128;
   i.acknowledged = Acknowledgement{"carol", "slack", kOpened + kSecond};
   i.silenced_until = kOpened + kDay;
@@ -53,7 +55,8 @@ Incident whole_incident() {
 constexpr const char* kWholeText =
     R"({"version":1,"id":"4711-speed-2","key":"a/4711/speed","cluster":"a","family":"speed","n":2,"sequence":3,)"
     R"("host":"gpu01","state":"verdict","severity":"critical","opened":"2026-11-23T04:46:46.123Z",)"
-    R"("updated":"2026-11-23T04:46:47.123Z","closed":"2026-11-23T04:47:46.123Z","led_by":"gpu01",)"
+    R"("updated":"2026-11-23T04:46:47.123Z","closed":"2026-11-23T04:47:46.123Z","ending":null,)"
+    R"("led_by":"gpu01",)"
     R"("job":{"id":"4711","name":"pretrain","user":"alice","world_size":1024,"hosts":128,"has_gpus":true},)"
     R"("symptom":{"rule":"step_time_up","source":"profilerStep","unit":"s","before":3.1,"now":4.42,"z":17.2,)"
     R"("since_step":18250,"since":"2026-11-23T04:46:45.123Z","hosts":128,"ratio":1.4258064516129},)"
@@ -71,7 +74,7 @@ constexpr const char* kWholeText =
     R"("host":"gpu05","rank":37,"device":"gpu 5","firing":false,"flapping":true,)"
     R"("since":"2026-11-23T04:46:46.123Z","at":"2026-11-23T04:46:47.123Z","value":4.42,"baseline":3.1,)"
     R"("unit":"s","z":17.2,"step":18250,"source":"nvml","text":"text","no_capture":true,)"
-    R"("shared_incident":"gpu05-speed-1-shared"}],"condition_count":128,)"
+    R"("shared_incident":"gpu05-speed-1-shared","new_normal":true}],"condition_count":128,)"
     R"("acknowledged":{"by":"carol","where":"slack","at":"2026-11-23T04:46:47.123Z"},)"
     R"("silenced_until":"2026-11-24T04:46:46.123Z","fired":"2026-11-23T04:46:49.123Z",)"
     R"("told":"2026-11-23T04:46:47.123Z","told_elsewhere":true,"part_of":"4711-progress-1",)"
@@ -85,6 +88,15 @@ TEST(IncidentJsonTest, EveryMemberBothWays) {
   EXPECT_EQ(read->symptom.now, 4.42);
   EXPECT_EQ(read->opened, kOpened);
   EXPECT_EQ(read->evidence[0].row, whole_incident().evidence[0].row);
+}
+
+TEST(IncidentJsonTest, AnEndIsOfOneThatHasEnded) {
+  Incident ended = whole_incident();
+  ended.state = IncidentState::resolved;
+  ended.ending = Ending::new_normal;
+  const std::string text = incident_text(ended);
+  EXPECT_NE(text.find(R"("ending":"new_normal")"), text.npos);
+  EXPECT_EQ(read_incident(text)->ending, Ending::new_normal);
 }
 
 TEST(IncidentJsonTest, WhatIsNotThereIsNull) {

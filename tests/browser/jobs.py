@@ -115,9 +115,9 @@ class Jobs:
 
 
 @contextlib.contextmanager
-def serving(paths, cwd):
+def serving(paths, cwd, *options):
     """A place, and the process."""
-    process = subprocess.Popen([harness.program(), "serve", *map(str, paths), "--no-open", "--port", "0"], cwd=cwd, text=True,
+    process = subprocess.Popen([harness.program(), "serve", *map(str, paths), "--no-open", "--port", "0", *options], cwd=cwd, text=True,
                                stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
     try:
         said = ""

@@ -8,6 +8,7 @@ import watched
 # As they were written by this version; they must work for ever.
 STORED_V1 = [
     ("#/tables?v=1&table=operators&sort=-host_sum_ns&filter=aten", "tables"),
+    ("#/tables?v=1&table=kernel_breakdown&cols=name,sum_ns", "tables"),
     ("#/kernels?v=1&ranks=0,2-3&steps=4-5", "kernels"),
     ("#/timeline?v=1&from=1000000&to=90000000", "timeline"),
     ("#/overview?v=1&unknown=kept", "overview"),
@@ -20,7 +21,7 @@ STATE = """() => ({
   place: decodeURIComponent(location.hash),
 })"""
 CHANGES = {
-    "tables": [("table", "kernel_breakdown"), ("sort", "-sum_ns"), ("filter", "gemm")],
+    "tables": [("table", "kernel_breakdown"), ("sort", "-sum_ns"), ("filter", "gemm"), ("cols", "name,sum_ns")],
     "timeline": [("from", "2000000"), ("to", "50000000"), ("q", "gemm")],
 }
 
@@ -72,6 +73,30 @@ def test_typing_and_sorting_leave_no_trail(jobs, open_page):
     watched.until_ready(page, "overview")
 
 
+def columns_shown(page):
+    return page.locator("#view thead button").evaluate_all("(all) => all.map((one) => one.title.split(':')[0])")
+
+
+def test_chosen_columns_are_in_the_address(jobs, open_page):
+    """In the table's own order; names that it does not have are ignored; Back leads to where one was."""
+    place = jobs.report("training")
+    page = open_page(place, "#/tables?v=1&table=kernel_breakdown&cols=sum_ns,no_such,name")
+    assert columns_shown(page) == ["name", "sum_ns"]
+    before = page.evaluate("() => history.length")
+    page.get_by_text("Columns", exact=True).click()
+    page.get_by_role("checkbox", name="count", exact=True).check()
+    page.get_by_role("checkbox", name="name", exact=True).uncheck()
+    page.wait_for_function("() => /cols=count,sum_ns(&|$)/.test(decodeURIComponent(location.hash))")
+    assert columns_shown(page) == ["count", "sum_ns"] and page.evaluate("() => history.length") == before
+    page.locator('nav.views a[href^="#/kernels?"]').click()
+    watched.until_ready(page, "kernels")
+    page.go_back()
+    watched.until_ready(page, "tables")
+    assert columns_shown(page) == ["count", "sum_ns"]
+    watched.show(page, place, "#/tables?v=1&table=kernel_breakdown&cols=no_such")
+    assert len(columns_shown(page)) > 5
+
+
 @pytest.mark.parametrize("fragment,view", STORED_V1)
 def test_stored_links(jobs, open_page, fragment, view):
     page = open_page(jobs.report("training"), fragment)
@@ -90,6 +115,21 @@ def test_filters_follow_the_address(jobs, open_page):
     page.wait_for_selector("th[aria-sort=ascending]", timeout=500)
     page.evaluate("() => (location.hash = '#/tables?v=1&table=operators&sort=-name')")
     page.wait_for_selector("th[aria-sort=descending]", timeout=500)
+
+
+def test_a_link_that_is_too_long_is_copied_without_marks_and_that_is_said(jobs, open_page):
+    place = jobs.server("training")
+    marks = ";".join(f"{number}000000-{number}500000:mine{number}" for number in range(100))
+    page = open_page(place, f"#/timeline?v=1&open=0&marks={marks}", permissions=["clipboard-read", "clipboard-write"])
+    said = page.locator("[role=status]", has_text="without your marks")
+    assert said.count() == 0
+    page.get_by_role("button", name="Copy link").click()
+    said.wait_for()
+    link = page.evaluate("() => navigator.clipboard.readText()")
+    assert len(link) < 2000 and "open=0" in link and "mine" not in link and "mine99" in page.url
+    page.locator('nav.views a[href^="#/kernels?"]').click()  # a place without marks
+    watched.until_ready(page, "kernels")
+    assert said.count() == 0
 
 
 def test_what_is_left_is_said_and_removed(jobs, open_page):

@@ -34,7 +34,7 @@ FRAGMENTS = {
     "idle": ["measure=count&rank=2", "ranks=1-2&steps=4-5"],
     "call-tree": ["order=calls&time=host&zoom={call}&q=linear&rank=1&sort=name&filter=aten", "name=aten::mm", "ranks=1-2&steps=4-5"],
     "diff": ["job={job}&base={base}&by_function=1&q=linear&sort=name&filter=gemm", "ranks=1-2", "steps=4-5"],
-    "tables": ["table=kernel_breakdown&sort=-sum_ns&filter=gemm&top=3", "ranks=1-2&steps=4-5"],
+    "tables": ["table=kernel_breakdown&sort=-sum_ns&filter=gemm&top=3&cols=name,sum_ns&definition=1", "ranks=1-2&steps=4-5"],
 }
 # Whose default is to be overruled where there are more ranks than are asked for by themselves.
 JOBS_OF = {"distributed": ("seventeen_ranks",), "diff": ("training", "faster")}
@@ -47,7 +47,7 @@ def keys_read(view):
     if view == "timeline":
         texts += [path.read_text() for path in (SOURCES / "timeline").glob("*.ts*")]
     text = "\n".join(texts)
-    keys = set(re.findall(r'param\("(\w+)"\)', text)) | set(re.findall(r'(?:sort|filter)Key="(\w+)"', text))
+    keys = set(re.findall(r'param\("(\w+)"\)', text)) | set(re.findall(r'(?:sort|filter|cols)Key="(\w+)"', text))
     return keys | {"rank"} if re.search(r"chosenRank\(\)|useOneRank\(\)", text) else keys
 
 

@@ -103,6 +103,19 @@ def test_an_answer_that_breaks_off(jobs, open_page):
         page.context.close()  # before the server
 
 
+def test_a_timeline_whose_spans_do_not_come_asks_for_them_again(jobs, open_page):
+    place = jobs.server("training")
+    page = open_page(place, allow=["status of 500"])
+    page.route("**/spans?*", lambda route: route.fulfill(status=500, json={"error": {"code": "io", "message": "made by the test"}}))
+    watched.show(page, place, "#/timeline?v=1&open=0")
+    alert = page.get_by_role("alert")
+    assert "The spans of rank 0 are not shown: made by the test" in alert.inner_text()
+    page.unroute("**/spans?*")
+    alert.get_by_role("button", name="Try again").click()
+    alert.wait_for(state="detached")
+    page.locator('[data-track^="0/d0/"]').first.wait_for()
+
+
 TRIED = """() => {
   const tried = (act) => { try { act(); return "done"; } catch (error) { return error.name; } };
   const markup = "<b id=made>x</b>";

@@ -30,14 +30,16 @@ NAMES = [
     "long<img src=x onerror=window.pwned=1>" * 25_000,  # 1 MB
 ]
 BAD_UTF8 = b"caf\xe9 \xff\xfe \xc0\xaf <b>x</b>"
+HOST = "node<img src=x onerror=window.pwned=1>\u202e0"
 FOLDER = "hostile/a <img src=x onerror=window.pwned=1> 'x' & \u202egnp"
+OTHER = "hostile/b \"><svg onload=window.pwned=1> {{1}}"
 
 
-def trace(rank):
+def trace(rank, names=NAMES):
     events, at = [], 1000
     for step in range(2):
-        events.append({"ph": "X", "cat": "user_annotation", "name": f"ProfilerStep#{step}", "pid": 9, "tid": 1, "ts": at, "dur": 100 * len(NAMES)})
-        for number, name in enumerate(NAMES):
+        events.append({"ph": "X", "cat": "user_annotation", "name": f"ProfilerStep#{step}", "pid": 9, "tid": 1, "ts": at, "dur": 100 * len(names)})
+        for number, name in enumerate(names):
             correlation = 1000 * step + number + 1
             events += [
                 {"ph": "X", "cat": "python_function", "name": f"{name}.py(1): {name}", "pid": 9, "tid": 1, "ts": at + 1, "dur": 90, "args": {"Python id": correlation, "Python parent id": None}},
@@ -47,16 +49,20 @@ def trace(rank):
             ]
             at += 100
     text = json.dumps({"distributedInfo": {"rank": rank, "world_size": 2, "pg_config": NAMES[1]}, "deviceProperties": [{"id": 0, "name": NAMES[0]}],
-                       "trace_id": NAMES[2], "hostname": NAMES[1], "traceEvents": [*events, {"ph": "M", "name": "process_name", "pid": 9, "args": {"name": NAMES[0]}},
+                       "trace_id": NAMES[2], "host_name": HOST, "traceEvents": [*events, {"ph": "M", "name": "process_name", "pid": 9, "args": {"name": NAMES[0]}},
                                                              {"ph": "M", "name": "thread_name", "pid": 9, "tid": 1, "args": {"name": NAMES[1]}}]})
     # A byte that is no UTF-8, in a name of its own.
     return text.encode().replace(b"+1+1", BAD_UTF8)
 
 
+def put(jobs, folder, names=NAMES):
+    jobs.put(folder, {f"rank{rank}<img src=x onerror=window.pwned=1>.pt.trace.json": trace(rank, names) for rank in range(2)})
+    return folder
+
+
 @pytest.fixture
 def job(jobs):
-    jobs.put(FOLDER, {f"rank{rank}<img src=x onerror=window.pwned=1>.pt.trace.json": trace(rank) for rank in range(2)})
-    return FOLDER
+    return put(jobs, FOLDER)
 
 
 @pytest.fixture(params=["report", "server"])
@@ -99,6 +105,25 @@ def test_they_are_shown_as_text(jobs, job, open_page, place):
     assert "<img src=x onerror=window.pwned=1>" in text and "</script>" in text
     # What would turn the text around it, or cannot be seen, is seen.
     assert not any(letter in text for letter in "\u202e\u2066\u200b\ufeff\x1b\x00")
+
+
+@pytest.mark.parametrize("view", ["overview", "timeline"])
+def test_a_host_is_text(open_page, place, view):
+    page = open_page(place, f"#/{view}?v=1")
+    text = page.locator("#view").inner_text()
+    assert "node<img src=x onerror=window.pwned=1>" in text and "\u202e" not in text
+    assert page.evaluate(OWN_ELEMENTS) == [None, 0]
+
+
+def test_two_such_jobs_are_compared_as_text(jobs, job, open_page):
+    page = open_page(jobs.server(job, put(jobs, OTHER, NAMES[1:])), "#/diff?v=1")
+    assert page.locator("#view [role=alert]").count() == 0, page.locator("#view [role=alert]").first.inner_text()
+    rows, _ = watched.shown_rows(page, "trace_diff")
+    assert set(NAMES[:3]) <= {row["name"] for row in rows.values()}
+    assert {row["change"] for row in rows.values() if row["name"] == NAMES[0]} == {"removed"}
+    assert "<svg onload=window.pwned=1> {{1}}" in "".join(page.locator("#view select").all_inner_texts())
+    assert not any(letter in page.locator("#view").inner_text() for letter in "\u202e\u2066\u200b\ufeff\x1b\x00")
+    assert page.evaluate(OWN_ELEMENTS) == [None, 0]
 
 
 def test_csv_is_no_spreadsheet_formula(open_page, place):

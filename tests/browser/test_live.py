@@ -62,6 +62,16 @@ def test_how_a_host_is(live, agent, open_page):
     assert [title.split("\n")[0][:13] for title in texts(page, ".small-chart figcaption")] == ["Memory in use"]
 
 
+def test_the_charts_of_a_host_are_a_table_too(live, agent, open_page):
+    page = open_page(live, "#/live?v=1")
+    page.locator(".host-charts summary", has_text="Show as table").click()
+    page.locator('[data-table="points"] tbody tr').first.wait_for()
+    total, = {row["total_bytes"] for row in tables(agent.api("GET", "/v1/metrics?since_ms=60000&step_ms=1000")[1])["memory"]}
+    titles = page.locator('[data-table="points"] td[data-column="memory_in_use_of"]').evaluate_all("(all) => all.map((one) => one.title)")
+    assert set(titles) <= {str(total), "not known"} and str(total) in titles
+    assert cells(page, "points", "time") == sorted(cells(page, "points", "time"), reverse=True)
+
+
 def test_a_time_that_is_marked_is_in_the_address(live, open_page):
     page = open_page(live, "#/live?v=1")
     box = page.locator(".small-chart .u-over").first.bounding_box()

@@ -1,6 +1,7 @@
 """The numbers on the page are those of `spotter analyze --format json`, cell by cell."""
 
 import json
+import re
 
 import harness
 import pytest
@@ -35,6 +36,7 @@ def test_of_a_report(jobs, open_page):
     assert len(said) < len(analyses()) / 2
 
 
+@pytest.mark.whole
 def test_of_a_server(jobs, open_page):
     place = jobs.server("training")
     wrong, said = shown_and_said(jobs, open_page(place), place, "training")
@@ -89,7 +91,63 @@ def test_steps_that_alternate_are_said_to(jobs, open_page):
     page = open_page(jobs.report("alternating"), "#/steps?v=1")
     said = page.locator("#view .answer").inner_text()
     assert said.startswith("Steps alternate between about 2.00 ms and about 17.5 ms."), said
-    assert "9.5" not in said and "typical of its kind" in said, said
+    assert "9.5" not in said and "the median of its kind" in said, said
+
+
+def test_steps_name_the_rank_at_fault_not_the_longest_step(jobs, open_page):
+    page = open_page(jobs.report("training"), "#/steps?v=1")
+    fault, odd = page.locator("#view .answer").all_inner_texts()
+    assert fault.startswith("⚑ Rank 3 (host node000) computes 50 % longer") and "where the median is" in odd, (fault, odd)
+
+
+def test_the_peak_of_memory_has_its_step_its_line_and_a_mark(jobs, open_page):
+    page = open_page(jobs.report("training"), "#/memory?v=1")
+    (peak,) = [row for row in jobs.json("training", "memory_timeline") if row["rank"] == 0]
+    (step,) = [row["number"] for row in jobs.json("training", "steps")
+               if row["rank"] == 0 and row["start_ns"] <= peak["peak_time_ns"] < row["start_ns"] + row["dur_ns"]]
+    answer = page.locator("#view .answer")
+    assert f" in step {step}." in answer.inner_text() and "allocated at linear.py:134" in answer.inner_text()
+    assert page.locator('table[data-table="memory_at_peak"] td[data-column="source_line"]').filter(has_text="linear.py:134").count() > 0
+    answer.locator("a").first.click()
+    watched.until_ready(page, "timeline")
+    assert page.get_by_label("Text of the mark").input_value().startswith("peak of memory, ")
+
+
+def test_the_curve_of_memory_leads_to_the_table_that_it_is_drawn_from(jobs, open_page):
+    page = open_page(jobs.report("training"), "#/memory?v=1&device=2/CUDA/2")
+    page.get_by_role("link", name="Show as table").click()
+    watched.until_ready(page, "tables")
+    shown = watched.shown_rows(page, "memory_timeline_series")[0]
+    expected = [row for row in jobs.json("training", "memory_timeline_series") if row["rank"] == 2]
+    assert len(shown) == len(expected) > 50
+    assert [[shown[place][name] for name in ("device_id", "time_ns", "allocated_bytes")] for place in sorted(shown)] == [
+        ["2", str(row["time_ns"]), str(row["allocated_bytes"])] for row in expected]
+
+
+def test_memory_of_a_chosen_time_adds_up_to_the_most_in_use_in_it(jobs, open_page):
+    start = min(row["start_ns"] for row in jobs.json("training", "spans"))
+    series = [(row["time_ns"] - start, row["allocated_bytes"]) for row in jobs.json("training", "memory_timeline_series") if row["rank"] == 0]
+    begin, end = (series[len(series) * part // 3][0] for part in (1, 2))
+    most = max(size for time, size in series if begin <= time <= end)
+    page = open_page(jobs.report("training"), f"#/memory?v=1&device=0/CUDA/0&from={begin}&to={end}")
+    said = page.locator("section[aria-labelledby=holders] p").first
+    assert said.inner_text().startswith("The most in use between ") and f'title="{most}"' in said.inner_html(), said.inner_html()
+    held = watched.shown_rows(page, "memory_held")[0].values()
+    assert sum(int(row["bytes"]) for row in held) == most
+    page.get_by_role("button", name="Whole recording").click()
+    page.locator('table[data-table="memory_at_peak"]').wait_for()
+
+
+def test_the_timeline_names_the_rank_of_its_lanes_and_leaves_short_gaps_out(jobs, open_page):
+    page = open_page(jobs.report("training"), "#/timeline?v=1&open=0", size=(1280, 500))
+    above = page.locator(".timeline-heading.above")
+    page.get_by_text(re.compile(r"^None of \d+ gaps is as long as 1 % of a step\.$")).wait_for()
+    assert above.count() == 0, "its own heading is in sight"
+    page.locator(".timeline-lanes").evaluate("(box) => (box.scrollTop = 200)")
+    above.wait_for()
+    assert above.inner_text() == "rank 0 · node000"
+    page.locator(".timeline-lanes").evaluate("(box) => (box.scrollTop = 0)")
+    above.wait_for(state="detached")
 
 
 def test_a_step_that_begins_before_the_first_span_says_why(jobs, open_page):

@@ -189,6 +189,14 @@ def assert_is_paper(pictures):
 needs_poppler = pytest.mark.skipif(not shutil.which("pdftotext"), reason="no poppler-utils")
 
 
+# Words of up to 13 letters, thus also communication, that are in more than one line.
+WRAPPED = r"""(cells) => cells.map((one) => one.firstChild).filter((text) => {
+  const range = document.createRange();
+  if (text !== null) range.selectNodeContents(text);
+  return text !== null && /^\w{1,13}$/.test(text.textContent) && range.getClientRects().length > 1;
+}).map((text) => text.textContent)"""
+
+
 @needs_poppler
 @pytest.mark.parametrize("script", [True, False], ids=["page", "without-script"])
 def test_print(jobs, open_page, script):
@@ -215,6 +223,8 @@ def test_print(jobs, open_page, script):
     assert "Copy link" not in text
     made = pages_of(folder / "report.pdf", folder)
     assert 1 <= len(made) <= 30
+    assert f"1/{len(made)}" in text.replace(" ", ""), "pages have numbers"
+    assert not page.locator("#static tbody td:not(.number)").evaluate_all(WRAPPED), "usual words are whole"
     assert_is_paper(made)
 
 

@@ -211,9 +211,17 @@ def test_ranks_are_aligned(jobs, open_page):
 
 
 def test_perfetto_gets_the_window(jobs, open_page):
-    place = jobs.server("training")
-    page = open_page(place, "#/timeline?v=1&from=1000000&to=2000000", allow=["ui.perfetto.dev"])
-    page.context.route("https://ui.perfetto.dev/**", lambda route: route.fulfill(content_type="text/html", body="""<script>
+    gets_the_window(open_page, jobs.server("training"), "ui.perfetto.dev")
+
+
+def test_a_copy_of_perfetto_gets_the_window(jobs, open_page):
+    with jobs_module.serving([jobs.traces("two_ranks")], jobs.folder, "--perfetto-url", "https://perfetto.example.org/") as (place, _):
+        gets_the_window(open_page, place, "perfetto.example.org")
+
+
+def gets_the_window(open_page, place, host):
+    page = open_page(place, "#/timeline?v=1&from=1000000&to=2000000", allow=[host])
+    page.context.route(f"https://{host}/**", lambda route: route.fulfill(content_type="text/html", body="""<script>
       window.heard = [];
       onmessage = (event) => event.data === "PING" ? event.source.postMessage("PONG", event.origin) : heard.push(event.data);
     </script>"""))
@@ -286,3 +294,22 @@ def test_opens_the_rank_of_the_first_fault(place, open_page):
     assert param(page, "open") is None
     watched.show(page, place, "#/timeline?v=1&ranks=0-1")
     page.locator('[data-track="0/d0/s7"]').wait_for()
+
+
+def test_nothing_is_under_the_name_of_a_rank(made, open_page):
+    page = open_page(made(4000, 80), "#/timeline?v=1")
+    above, lanes = page.locator(".timeline-heading.above"), page.locator(".timeline-lanes")
+    lanes.evaluate("(box) => (box.scrollTop = 100)")
+    above.click()
+    above.wait_for(state="detached")
+    assert lanes.evaluate("(box) => box.scrollTop") == 0
+    assert not param(page, "open") and not param(page, "sel"), "what was below it is as it was"
+    lanes.evaluate("(box) => (box.scrollTop = 1500)")
+    page.keyboard.press("Slash")
+    page.keyboard.type("operator")
+    page.keyboard.press("Enter")
+    page.wait_for_function("() => /sel=0:/.test(decodeURIComponent(location.hash))")
+    watched.until_ready(page, "timeline")
+    thread = int(param(page, "sel").split(":")[1]) // 50
+    name, rank = (place.bounding_box() for place in (page.locator(f'[data-track="0/t{thread}"]'), page.locator(".timeline-heading.rank").last))
+    assert name["y"] >= rank["y"] + rank["height"] - 1, (thread, name, rank)

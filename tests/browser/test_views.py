@@ -128,6 +128,54 @@ def test_each_view_is_a_link(jobs, open_page, kind):
         watched.until_ready(page, view)
 
 
+def test_views_in_which_a_fault_is_seen_have_a_flag(jobs, open_page):
+    page = open_page(jobs.report("training"))
+    flagged = page.locator("nav.views a", has=page.locator(".flag"))
+    assert [link.get_attribute("href").removeprefix("#/").split("?")[0] for link in flagged.all()] == ["kernels", "distributed", "critical-path"]
+    assert {link.get_attribute("title") for link in flagged.all()} == {"A fault is seen here: " + page.locator(".card.fault .said").inner_text()}
+    for name in ("Distributed", "Critical path"):
+        page.locator(".card.fault .links").get_by_role("link", name=name, exact=True).wait_for()
+    page = open_page(jobs.report("faster"))
+    assert page.locator("nav.views .flag").count() == 0
+
+
+def test_the_legend_of_the_call_tree_has_what_is_drawn(jobs, open_page):
+    page = open_page(jobs.report("training"), None)
+    for time in ("host", "device"):
+        watched.show(page, jobs.report("training"), f"#/call-tree?v=1&time={time}")
+        drawn = page.locator(".icicle rect").evaluate_all("(all) => all.map((each) => each.getAttribute('class'))")
+        kinds = page.locator(".icicle .legend li").all_inner_texts()
+        assert "operator" in kinds and ("compute" in kinds) == (time == "device")
+        assert set(kinds) == set(drawn[1:]), "the first is the rank"
+
+
+def test_on_a_narrow_screen_the_head_leaves_room(jobs, open_page):
+    page = open_page(jobs.server("training", "faster"), "#/tables?v=1", size=watched.NARROW)
+    assert page.locator("#view").bounding_box()["y"] <= 100
+    link = page.locator("nav.views [aria-current]").bounding_box()
+    assert 0 <= link["x"] and link["x"] + link["width"] <= watched.NARROW[0], "the view's own link is in sight"
+
+
+def test_the_menu_of_a_table_leads_to_its_definition(jobs, open_page):
+    place = jobs.server("training")
+    page = open_page(place, "#/kernels?v=1&ranks=1-2")
+    definitions = {row["name"]: row["doc"] for row in place.ask("v1/analyses", "analyses")}
+    links = page.locator("figcaption a", has_text="Definition")
+    assert links.count() == 2
+    for at, name in enumerate(["kernel_breakdown", "kernel_launch_stats"]):
+        links.nth(at).click()
+        watched.until_ready(page, "tables")
+        assert page.locator("#view h2").inner_text() == name and "ranks=1-2" in page.url
+        assert page.locator("#view .doc").is_visible() and page.locator("#view .doc").inner_text() == definitions[name] != ""
+        assert links.count() == 0 and page.get_by_role("button", name="CSV").count() == 1
+        page.locator("nav.list a", has_text="comm_comp_overlap").click()
+        watched.until_ready(page, "tables")
+        assert not page.locator("#view .doc").is_visible()
+        page.go_back()
+        page.go_back()
+        watched.until_ready(page, "kernels")
+
+
 def test_theme_is_chosen_and_kept(jobs, open_page):
     place = jobs.report("training")
     page = open_page(place)

@@ -5,8 +5,13 @@ import contextlib
 
 from jobs import Place
 
-FLAGS = ["--no-sandbox", "--disable-quic", "--no-first-run", "--disable-background-networking", "--disable-component-update", "--disable-sync",
-         "--font-render-hinting=none", "--disable-lcd-text", "--force-color-profile=srgb"]
+# Chromium's address bar has pages of its own, with hundreds of scripts, which it would load for each window beside the page that is looked at:
+# the first two. The others are those that Playwright switches off, since of two such flags the last one counts.
+OFF = ["WebUIOmniboxPopup", "WebUIOmniboxAimPopup", "AimEnabled", "AvoidCorsURLLoaderRestartOnRedirect", "AvoidUnnecessaryBeforeUnloadCheckSync",
+       "DestroyProfileOnBrowserClose", "HttpsFirstBalancedModeAutoEnable", "HttpsUpgrades", "LensOverlay", "MediaRouter",
+       "NetworkTimeServiceQuerying", "OptimizationHints", "PaintHolding", "PreconnectToSearch", "ThirdPartyStoragePartitioning"]
+FLAGS = ["--no-sandbox", f"--disable-features={','.join(OFF)}", "--disable-quic", "--no-first-run", "--disable-background-networking",
+         "--disable-component-update", "--disable-sync", "--font-render-hinting=none", "--disable-lcd-text", "--force-color-profile=srgb"]
 PATIENCE_MS = 30_000  # of the tests, not of users: other tests run beside
 WIDE, NARROW = (1280, 900), (390, 844)
 
@@ -93,6 +98,17 @@ def shown_rows(page, table):
     count, rows = page.evaluate(READ_ROWS, [table, WHOLE])
     assert len(rows) == count or (count > WHOLE and len(rows) > 50)
     return dict(rows), count
+
+
+# [{column: exact text}, ...] of a table that is in the document as a whole; of a cell without a title that of what is in it.
+READ_PLAIN = """(name) => [...document.querySelectorAll(`table[data-table="${CSS.escape(name)}"] tbody tr`)].map((row) =>
+  Object.fromEntries([...row.querySelectorAll("[data-column]")].map((cell) =>
+    [cell.dataset.column, cell.title || cell.querySelector("[title]")?.title || cell.textContent])))"""
+
+
+def plain_rows(page, table):
+    page.wait_for_selector(f'#view table[data-table="{table}"] tbody tr')
+    return page.evaluate(READ_PLAIN, table)
 
 
 def is_equal(text, value):

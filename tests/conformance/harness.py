@@ -39,14 +39,20 @@ def trace_files():
     return found
 
 
-LARGE = 1_000_000  # bytes of a file as stored
+LARGE = 500_000  # bytes of a file as stored
 LARGE_ONE = "shared/tb_plugin/resnet50_num_workers_0/worker0.1623143089861.pt.trace.json.gz"  # that each run has
 
 
-def traces(names=None):
-    """Of trace_files(), or of those with these names: cases of a test, each one's path. Only `make conformance` has all large ones."""
-    return [pytest.param(path, id=name, marks=[pytest.mark.whole] if path.stat().st_size > LARGE and name != LARGE_ONE else [])
-            for name, path in trace_files() if names is None or name in names]
+def traces(names=None, most=None):
+    """Of trace_files(), or of those with these names or at most that large: cases of a test, each one's path. Only `make conformance` has all
+    large ones, and of a folder, whose files are recordings of one program, more than the first."""
+    cases, folders = [], set()
+    for name, path in trace_files():
+        is_large, is_another = path.stat().st_size > LARGE and name != LARGE_ONE, path.parent in folders
+        if (names is None or name in names) and (most is None or path.stat().st_size <= most):
+            cases.append(pytest.param(path, id=name, marks=[pytest.mark.whole] if is_large or is_another else []))
+            folders.add(path.parent)
+    return cases
 
 
 def text_of(path):

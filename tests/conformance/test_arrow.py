@@ -87,7 +87,7 @@ def usual_tables(trace):
     return [table["name"] for table in json.loads(harness.analyze_raw(trace, top=None))["tables"]]
 
 
-@pytest.mark.parametrize("trace", [pytest.param(path, id=name) for name, path in harness.trace_files() if path.stat().st_size < 300_000])
+@pytest.mark.parametrize("trace", harness.traces(most=30_000))
 def test_tables_of_traces(trace, streams):
     if not harness.is_trace(trace):
         pytest.skip("the program does not read it")

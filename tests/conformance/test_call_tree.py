@@ -49,8 +49,7 @@ def read(path):
     return threads, [(launches[c][1], start, end) for c, start, end in work if c in launches]
 
 
-@pytest.mark.parametrize("path", [pytest.param(path, id=name) for name, path in harness.trace_files()
-                                  if path.stat().st_size < 400_000])
+@pytest.mark.parametrize("path", harness.traces(most=400_000))
 def test_tree(path):
     rows = {row["event"]: row for row in rows_of(path)}
     threads, work = read(path)

@@ -156,7 +156,7 @@ def test_a_rank_that_is_not_there_is_noted(tmp_path):
     assert {note["kind"] for note in found.notes} == {"missing_members"}
 
 
-@pytest.mark.parametrize("path", [pytest.param(path, id=name) for name, path in harness.trace_files()])
+@pytest.mark.parametrize("path", harness.traces())
 def test_parts_add_up(path):
     """To the nanosecond, on every trace."""
     if not harness.is_trace(path):

@@ -126,7 +126,7 @@ def test_without_the_shapes_of_attention_there_is_no_mfu(tmp_path):
 
 
 @harness.needs_shared()
-@pytest.mark.parametrize("path", [pytest.param(path, id=name) for name, path in harness.trace_files()])
+@pytest.mark.parametrize("path", harness.traces())
 def test_shares_are_shares(path):
     """On every trace: what is counted is at least nothing, and no step does more than its device can."""
     if not harness.is_trace(path):

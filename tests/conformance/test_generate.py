@@ -13,8 +13,8 @@ spec = importlib.util.spec_from_file_location("generate", harness.ROOT / "bench"
 generate = importlib.util.module_from_spec(spec)
 spec.loader.exec_module(generate)
 
-TRACES = harness.traces([name for name, _ in harness.trace_files()
-                         if name.startswith("fixtures/") or "/trace_filter/" in name or "/amd_trace/" in name or "/h100/" in name])
+TRACES = harness.traces([name for name, _ in harness.trace_files() if any(part in name for part in (
+    "/gpu_training/", "/cpu_stacks/", "/gpu_causes/ddp/", "/trace_filter/", "/amd_trace/", "/h100/"))])
 IDS = ("correlation", "External id", "Ev Idx", "Record function id", "Python id", "Python parent id")
 
 

@@ -12,10 +12,6 @@ DEVICE = PARTS[:3]
 TABLES = ["step_budget", "step_breakdown", "steps", "critical_path", "critical_path_edges"]
 
 
-def cases():
-    return [pytest.param(path, id=name) for name, path in harness.trace_files()]
-
-
 def answer_of(*paths, tables=TABLES):
     done = harness.run("analyze", *paths, "--format", "json", *[word for table in tables for word in ("--table", table)])
     assert done.returncode == 0, done.stderr
@@ -37,7 +33,7 @@ def of(rows, what):
     return [row for row in rows if row["of"] == what]
 
 
-@pytest.mark.parametrize("path", cases())
+@pytest.mark.parametrize("path", harness.traces())
 def test_parts_add_up(path):
     if not harness.is_trace(path):
         pytest.skip("no trace")
@@ -62,7 +58,7 @@ def test_parts_add_up(path):
     assert [row | {"of": "rank"} for row in job] == (by_end if budget and budget[0]["rank"] is not None else [])
 
 
-@pytest.mark.parametrize("path", cases())
+@pytest.mark.parametrize("path", harness.traces())
 def test_the_device_is_on_the_path_as_long_as_critical_path_says(path):
     if not harness.is_trace(path):
         pytest.skip("no trace")
@@ -168,7 +164,7 @@ def test_a_stalled_data_loader(tmp_path):
         assert stalled[key] - time == 70_000_000
 
 
-@pytest.mark.parametrize("path", cases())
+@pytest.mark.parametrize("path", harness.traces())
 def test_windows_of_chosen_steps_are_those_of_all(path):
     """Also of the first of them, whose step before is not there."""
     if not harness.is_trace(path):

@@ -203,7 +203,7 @@ UNKNOWN = (
 )
 
 
-@pytest.mark.parametrize("path", [pytest.param(path, id=name) for name, path in harness.trace_files()])
+@pytest.mark.parametrize("path", harness.traces())
 def test_no_kernel_on_tensor_cores_is_a_no(path):
     if not harness.is_trace(path):
         pytest.skip("no trace")
@@ -240,7 +240,7 @@ def test_the_distributed_views_steps(rank):
         assert row["compute_ns"] + row["overlap_ns"] + row["exposed_ns"] == computation + overlapping
 
 
-@pytest.mark.parametrize("path", [pytest.param(path, id=name) for name, path in harness.trace_files()])
+@pytest.mark.parametrize("path", harness.traces())
 def test_parts_add_up(path):
     """To the nanosecond, on every trace."""
     if not harness.is_trace(path):
@@ -348,7 +348,7 @@ def test_no_memory_events_without_addresses(golden):
     assert "no_addresses" in {note["kind"] for note in answer.notes}
 
 
-@pytest.mark.parametrize("path", [pytest.param(path, id=name) for name, path in harness.trace_files()])
+@pytest.mark.parametrize("path", harness.traces())
 def test_what_is_held_adds_up_to_the_peak(path):
     if not harness.is_trace(path):
         pytest.skip("no trace")

@@ -298,7 +298,7 @@ def test_collectives():
     assert found == {host: table["rows"] for host, table in told.items()}
 
 
-@pytest.mark.parametrize("path", [pytest.param(path, id=name) for name, path in harness.trace_files()])
+@pytest.mark.parametrize("path", harness.traces())
 def test_any_trace(path):
     """What the plugin cannot read has numbers, too, as far as its rules go."""
     if not harness.is_trace(path):

@@ -1,6 +1,7 @@
 """The verdict: which mechanism, which ranks and how much time `findings` names in jobs of which the truth is known."""
 
 import json
+import shutil
 import subprocess
 import sys
 
@@ -310,7 +311,7 @@ def test_a_damaged_rank_is_not_absent(tmp_path, left, other, sentence):
     caveat = next(f for f in findings if f["mechanism"] == "absent_ranks")
     assert caveat["finding"].startswith(sentence + ":"), caveat
     assert caveat["remedy"].startswith("Copy the damaged files again")
-    assert "the largest thing to win is absent ranks" not in harness.run("analyze", tmp_path).stdout.decode()
+    assert "the largest possible gain is absent ranks" not in harness.run("analyze", tmp_path).stdout.decode()
 
 
 def test_healthy_ranks_without_a_file_are_not_waited_for(tmp_path):
@@ -510,5 +511,22 @@ def test_the_healthy_are_told_what_they_reach_and_could_win(tmp_path):
     of_ranks = [row["mfu"] for row in tables["mfu"] if row["number"] is None]
     most = max((f for f in tables["findings"] if f["share"]), key=lambda f: f["share"])
     report = " ".join(harness.run("analyze", tmp_path).stdout.decode().split())
-    assert f"MFU is {100 * sum(of_ranks) / len(of_ranks):.0f} %; the largest thing to win is " in report
+    assert f"MFU is {100 * sum(of_ranks) / len(of_ranks):.0f} %; the largest possible gain is " in report
     assert f"{most['mechanism'].replace('_', ' ')} ({100 * most['share']:.1f} %)." in report
+
+
+def test_a_rank_that_launches_more_is_told_by_the_step(tmp_path):
+    """Also where its recording is shorter than its peers'."""
+    job = ["--ranks", 8, "--hidden", 256, "--batch", 1, "--layers", 2, "--seed", 5, "--fault", "launch-bound:rank=3,pieces=2"]
+    simulate(tmp_path / "job", *job, "--steps", 8)
+    simulate(tmp_path / "short", *job, "--steps", 4)
+
+    def assert_told():
+        first = harness.analyze(tmp_path / "job", tables=["findings"], top=None)["findings"][0]
+        assert (first["mechanism"], first["ranks"]) == ("launch_bound", "3"), first
+        assert "it launches 2.0 times as much" in first["finding"] and "another path through the code" in first["remedy"], first
+
+    assert_told()
+    name = "rank_0003.node000.pt.trace.json.gz"
+    shutil.copy(tmp_path / "short" / name, tmp_path / "job" / name)
+    assert_told()

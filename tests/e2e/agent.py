@@ -1,7 +1,8 @@
 """What the end-to-end tests share: an agent of their own in a temporary folder, and its three doors (IPC, RPC, HTTP).
 
-Every wait has a deadline. Limits that depend on the build (sanitizers are slower and larger) come from the
-environment: SPOTTER_PATIENCE, seconds for one answer; SPOTTER_GROWTH_MB, what an attack may add to the memory.
+Every wait has a deadline; where a build runs beside the tests, SPOTTER_BESIDE times as long a one. Limits that depend on the build
+(sanitizers are slower and larger) come from the environment, too: SPOTTER_PATIENCE, seconds for one answer; SPOTTER_GROWTH_MB, what an
+attack may add to the memory.
 """
 
 import contextlib
@@ -27,6 +28,7 @@ import pytest
 import client
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
+BESIDE = float(os.environ.get("SPOTTER_BESIDE", "1"))
 PATIENCE = float(os.environ.get("SPOTTER_PATIENCE", "0.1"))
 # One late answer is the machine's fault (two cores, a build beside it); an answer later than this never is.
 LATEST = max(1.0, 10 * PATIENCE)
@@ -55,7 +57,8 @@ def run(*arguments, timeout=30):
 
 
 def until(condition, seconds, what, every=0.01):
-    """Waits for a true value and gives it back."""
+    """Waits for a true value and gives it back. How long something takes is not what this tests."""
+    seconds *= BESIDE
     end = time.monotonic() + seconds
     while True:
         value = condition()

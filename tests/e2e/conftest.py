@@ -6,6 +6,10 @@ import agent as agent_module
 import guarded_host
 
 
+def pytest_configure(config):
+    config.addinivalue_line("markers", "whole: only in `make e2e`, not in each run of all tests")
+
+
 @pytest.fixture
 def agent():
     """A fresh agent that must also end well."""

@@ -116,7 +116,12 @@ class RemoteAgent(Agent):
             (folder / name).mkdir()
             (folder / name).chmod(0o1777)
         folder.chmod(0o755)
-        super().__init__("--config", self.config, *arguments, folder=folder, **options)
+        self.arguments, self.options = ["--config", self.config, *arguments], {"folder": folder} | options
+        self.restart()
+
+    def restart(self):
+        """After stop(forget=False): another one in its place, at the same doors."""
+        super().__init__(*self.arguments, **self.options)
         self.owns_folder = True
 
     def configure(self, folder=None, **more):

@@ -3,7 +3,7 @@
 import contextlib
 import subprocess
 
-from agent import clean_environment, program, tables
+from agent import BESIDE, clean_environment, program, tables
 
 # A line for each step, of which the last number that it was told is the time in milliseconds; 0: no more of them.
 JOB = r"""
@@ -42,7 +42,7 @@ def steps_of(job, ranks, log, ms):
             yield says
         finally:
             process.stdin.close()
-            process.wait(5)
+            process.wait(5 * BESIDE)
 
 
 def steps_seen(agent, job):

@@ -3,6 +3,7 @@
 import contextlib
 import json
 import os
+import re
 import shutil
 import subprocess
 import time
@@ -32,9 +33,9 @@ def frame(*alerts, truncated=0, **more):
 
 
 @contextlib.contextmanager
-def agent_with_a_job(tmp_path):
+def agent_with_a_job(tmp_path, history="off"):
     messages = tmp_path / "messages"
-    notifiers = f"history: off\nnotifiers:\n  - {{name: file, type: file, path: {messages}}}\n"
+    notifiers = f"history: {history}\nnotifiers:\n  - {{name: file, type: file, path: {messages}}}\n"
     with RemoteAgent("--collect", "process", extra=notifiers) as agent, \
             agent.spawn(RANK=0, WORLD_SIZE=1, SLURM_JOB_ID=4795) as one:
         agent.wait_for_processes([one.pid])
@@ -64,8 +65,10 @@ def test_an_alert_is_an_incident_until_it_is_over(tmp_path):
         status, document = send(agent, frame(alert()))  # sent again
         assert status == 202 and outcomes(document) == [("goes_on", "4795")]
         assert len(incidents(agent)) == 1
-        assert outcomes(send(agent, frame(alert(status="resolved"), truncated=1))[1]) == [("goes_on", "4795")]
-        assert outcomes(send(agent, frame(alert(status="resolved")))[1]) == [("over", "4795")]
+        ended = send(agent, frame(alert(status="resolved"), truncated=2))[1]
+        assert outcomes(ended) == [("over", "4795")], "its own status counts"
+        assert [(note["kind"], note["count"]) for note in ended["notes"]] == [("alerts_left_out", 2)]
+        assert "without 2 more (max_alerts)" in agent.log()
         until(lambda: incidents(agent)["4795-alert-1"]["state"] == "recovering", 5, "it recovers")
         assert outcomes(send(agent, frame(alert()))[1]) == [("left_alone", "4795")], "a replay"
 
@@ -141,9 +144,10 @@ def running(folder, *command):
 
 
 @contextlib.contextmanager
-def alertmanager(folder, agent):
-    folder.mkdir()
-    port, tls = free_port(), certificates().tls / "agent"
+def alertmanager(folder, agent, port=None):
+    """Of a folder that has one already, one that begins anew."""
+    folder.mkdir(exist_ok=True)
+    port, tls = port or free_port(), certificates().tls / "agent"
     (folder / "token").write_text(token("trace"))
     hook = {"url": f"https://localhost:{agent.port}{HOOK}", "send_resolved": True, "max_alerts": 50,
             "http_config": {"authorization": {"credentials_file": str(folder / "token")}, "tls_config": {"ca_file": str(tls / "ca.pem")}}}
@@ -179,6 +183,41 @@ def test_the_real_alertmanager(tmp_path):
         until(lambda: incidents(agent)["4795-alert-1"]["state"] == "recovering", 20, "it is over", every=0.2)
 
 
+def sent_by(port):
+    """How many messages Alertmanager has sent since it began."""
+    with urllib.request.urlopen(f"http://127.0.0.1:{port}/metrics", timeout=5) as answer:
+        count = re.search(r'^alertmanager_notifications_total{integration="webhook"} (\S+)', answer.read().decode(), re.MULTILINE)
+    return int(float(count[1]))
+
+
+@pytest.mark.whole
+@pytest.mark.skipif(not shutil.which("prometheus-alertmanager"), reason="needs Alertmanager")
+def test_restarts_of_alertmanager_and_of_the_agent_are_no_news(tmp_path):
+    ours = {"labels": {"alertname": "StepSlow", "job_id": "4795", "severity": "critical"}, "annotations": {"summary": "slow"},
+            "startsAt": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())}
+    with agent_with_a_job(tmp_path, tmp_path / "history.db") as agent:
+        with alertmanager(tmp_path / "am", agent) as port:
+            url = f"http://127.0.0.1:{port}/api/v2/alerts"
+            assert answers(url, [ours])
+            until(lambda: incidents(agent).get("4795-alert-1", {}).get("state") == "inconclusive", 20, "it is concluded", every=0.2)
+            told = until(lambda: agent.messages.exists() and agent.messages.read_text(), 5, "somebody is told")
+        # It is killed, and has forgotten all: Prometheus sends what fires again.
+        with alertmanager(tmp_path / "am", agent, port):
+            assert answers(url, [ours])
+            until(lambda: sent_by(port) == 1, 20, "it is sent again", every=0.2)
+            assert [row["state"] for row in incidents(agent).values()] == ["inconclusive"]
+            # The end comes while there is no agent.
+            agent.stop(forget=False)
+            assert answers(url, [ours | {"endsAt": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())}])
+            until(lambda: "Notify attempt failed" in (tmp_path / "am" / "log").read_text(), 20, "it has tried", every=0.2)
+            agent.restart()
+            # Whether other hosts see something still is to be waited for: it recovers minutes later.
+            until(lambda: "says that alert StepSlow of job 4795 is over" in agent.log(), 30, "it is over", every=0.2)
+        assert "fires" not in agent.log()
+        assert list(incidents(agent)) == ["4795-alert-1"] and record(agent, "4795-alert-1")["condition_count"] == 1
+        assert agent.messages.read_text() == told
+
+
 @contextlib.contextmanager
 def prometheus(folder, agent, alertmanager_port, rule):
     """One that scrapes the agent."""
@@ -207,7 +246,7 @@ def test_from_a_rule_of_the_real_prometheus_to_a_verdict(tmp_path):
             prometheus(tmp_path / "prometheus", agent, port, rule) as url, steps_of(job, ranks, tmp_path / "log", 20) as says, \
             agent.spawn("--children", ranks, "--traces", traces, "--period", "1", SLURM_JOB_ID=job, SLURM_NTASKS=ranks):
         until(lambda: answers(url + "/-/ready") and steps_seen(agent, job) > 50, 30, "its steps are seen", every=0.2)
-        assert incidents(agent) == {}
+        assert not [id for id, row in incidents(agent).items() if row["job"] == job]
         says(40)
         begun = time.monotonic()
         until(lambda: messages.exists() and "slow device" in messages.read_text(), 60, "somebody is told of the cause", every=0.2)

@@ -124,6 +124,7 @@ def test_a_rank_that_is_held_up_is_told(tmp_path, way):
             pytest.skip(str(error))
         text = agent.messages.read_text()
         print(f"{took:.1f} s\n{text}")
+        assert took <= LATEST
         [row] = [row for row in our_incidents(agent) if row["family"] == "speed"]
         assert row["id"] in text
         record = incidents(agent, row["id"])

@@ -85,7 +85,9 @@ notifiers:
             time.sleep(1)
             for each in range(RANKS):
                 shutil.copyfile(DUMPS / f"nccl_trace_rank_{each}", dumps / f"nccl_trace_rank_{each}")
+            began = time.monotonic()
             until(lambda: messages.exists() and f"{agent.job}-progress-" in messages.read_text(), LATEST, "it is told", every=0.1)
+            assert time.monotonic() - began <= LATEST
             text = messages.read_text()
             print(text)
             assert f"Rank {rank} on " in text and "is stopped (T)" in text and "ritical" in text

@@ -149,11 +149,8 @@ def child_of(pid):
 @pytest.fixture(name="hosts")
 def three_hosts():
     with Hosts() as hosts:
-        try:
-            yield hosts
-        except BaseException:
-            print(hosts.logs())
-            raise
+        yield hosts
+        print(hosts.logs())
 
 
 def test_one_host_speaks_for_all_and_another_one_where_it_is_gone(hosts):
@@ -164,7 +161,9 @@ def test_one_host_speaks_for_all_and_another_one_where_it_is_gone(hosts):
     began = time.monotonic()
     hosts.slow.touch()
     until(hosts.messages, LATEST, "it is told", every=0.2)
-    print(f"{time.monotonic() - began:.1f} s\n{hosts.messages()}")
+    took = time.monotonic() - began
+    print(f"{took:.1f} s\n{hosts.messages()}")
+    assert took <= LATEST
     time.sleep(8)  # nobody else tells of it
     assert list(hosts.messages()) == ["n1"]
     incident, = hosts.incidents("n1")

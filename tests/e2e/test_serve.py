@@ -391,7 +391,8 @@ def test_jobs_say_what_stands_out_once_they_are_read(runs, tmp_path):
         assert jobs["slow"]["worst"] == "fault" and "Rank 3" in jobs["slow"]["finding"]
         for name in ("slow", "well"):
             rows = tables(server.get(f"/v1/jobs/{jobs[name]['id']}/tables/findings"))["findings"]
-            assert (jobs[name]["worst"], jobs[name]["finding"]) == ((rows[0]["kind"], rows[0]["finding"]) if rows else ("none", None))
+            assert (jobs[name]["worst"], jobs[name]["finding"], jobs[name]["share"]) == (
+                (rows[0]["kind"], rows[0]["finding"], rows[0]["share"]) if rows else ("none", None, None))
         assert jobs["cut"]["worst"] == "caveat"
 
 

@@ -13,8 +13,19 @@ import pytest
 from agent import Agent, clean_environment, tables, until
 from test_less_power import OWNER, service
 
-# A line of Megatron's for each number that it is told, to standard output, which SIGHUP has it open anew.
-LENGTH = len(" iteration        5/ 500 | consumed samples: 1 | elapsed time per iteration (ms): 500 | loss: 1 |\n")
+# What the frameworks print at the end of a step.
+LINES = {
+    "megatron": " iteration {step:>8}/ 500 | consumed samples: 1 | elapsed time per iteration (ms): {ms} | loss: 1 |\n",
+    "torchtitan": "step: {step:2}  loss:  7.12345  memory: 60.12GiB(75.90%)  tps: 6,412  mfu: 31.56%\n",
+    "tqdm": " 37%|###7      | {step}/500 [00:14<00:25,  {s:.2f}s/it]\r",
+    "deepspeed": "epoch=0/micro_step=120/global_step={step}, RunningAvgSamplesPerSec=45.1, CurrSamplesPerSec=44.9, MemAllocated=1.2GB\n",
+    "ds_pipe": "steps: {step} loss: 2.3012 iter time (s): {s:.3f} samples/sec: 204.800\n",
+    "nemo": "Training epoch 0, iteration {step}/500 | lr: 1.5e-05 | train_step_timing in s: {s:.3f} | consumed_samples: 10240\n",
+    "verl": "step:{step} - global_seqlen/min:484245.000 - timing_s/gen:0.050 - timing_s/step:{s:.3f} - perf/throughput:812.1\n",
+}
+PRINTED_WITHIN = {"megatron": 500_000, "tqdm": 5_000_000, "ds_pipe": 500_000, "nemo": 500_000, "verl": 500_000}  # ns
+LENGTH = len(LINES["megatron"].format(step=5, ms=500))
+# Such a line for each number that it is told, to standard output, which SIGHUP has it open anew.
 JOB = r"""
 import os, signal, sys
 def reopen(*_):
@@ -23,15 +34,15 @@ signal.signal(signal.SIGHUP, reopen)
 reopen()
 for line in sys.stdin:
     step, ms = line.split()
-    text = f" iteration {step:>8}/ 500 | consumed samples: 1 | elapsed time per iteration (ms): {ms} | loss: 1 |\n"
+    text = sys.argv[2].format(step=int(step), ms=int(ms), s=int(ms) / 1000)
     os.write(1, (text if int(step) > 0 else "RuntimeError: CUDA error: an illegal memory access\n").encode())
 """
 
 
 @contextlib.contextmanager
-def job(log, number, user=None):
+def job(log, number, user=None, line=LINES["megatron"]):
     environment = clean_environment(SLURM_JOB_ID=number, SLURM_PROCID=3, SLURM_NTASKS=4, SLURM_STEP_ID=0, RANK=3)
-    with subprocess.Popen(["python3" if user else sys.executable, "-c", JOB, log], stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+    with subprocess.Popen(["python3" if user else sys.executable, "-c", JOB, log, line], stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
                           env=environment, user=user) as process:
         def says(step, ms):
             process.stdin.write(f"{step} {ms}\n".encode())
@@ -86,6 +97,53 @@ def test_lines_of_a_file_that_is_rotated_cut_off_and_removed(tmp_path):
         assert event["file"].startswith(str(log)) and event["offset"] == 2 * LENGTH  # steps 5 and 6 are before it
         process.kill()
         until(lambda: not rows(agent, "step", 47110), 15, "the job is over")
+        agent.assert_well()
+
+
+def test_lines_of_each_framework_while_its_file_is_rotated_cut_off_and_removed(tmp_path):
+    """What they say of their steps, or where they say no time, when they came."""
+    with Agent("--collect", "process,job_log,step") as agent, contextlib.ExitStack() as stack:
+        numbers = {form: 48000 + i for i, form in enumerate(LINES)}
+        logs = {form: tmp_path / f"{form}.log" for form in LINES}
+        jobs = {form: stack.enter_context(job(logs[form], numbers[form], line=LINES[form])) for form in LINES}
+        until(lambda: all((rows(agent, "job_log", n) or [{"files": 0}])[0]["files"] == 1 for n in numbers.values()), 30, "all are found")
+        written = {}
+
+        def all_say(step):
+            """Each a time of its own, so that no other step's is taken for it."""
+            for process in jobs.values():
+                process.says(step, 100 * step)
+            told = {}
+            def all_are_told():
+                """A sample has the time of a step only if one came since the sample before."""
+                for form, number in numbers.items():
+                    row = step_of(agent, number)
+                    if row.get("steps") == step - 1 and (row["step_ns"] or (step == 1 and form not in PRINTED_WITHIN)):
+                        told.setdefault(form, row)
+                return len(told) == len(numbers)
+            until(all_are_told, 15, f"step {step} of all is told")
+            for form, row in told.items():
+                before, written[form] = written.get(form), os.stat(f"/proc/{jobs[form].pid}/fd/1").st_mtime_ns
+                assert row["source"] == f"log:{form}", row
+                if form in PRINTED_WITHIN:
+                    assert row["step_ns"] == step * 100_000_000 and row["step_error_ns"] == PRINTED_WITHIN[form], (step, row)
+                elif step > 1:
+                    assert abs(row["step_ns"] - (written[form] - before)) <= row["step_error_ns"], (step, written[form] - before, row)
+
+        all_say(1)
+        all_say(2)
+        for form, process in jobs.items():
+            logs[form].rename(tmp_path / f"{form}.1")
+            process.send_signal(1)
+        until(lambda: all(log.exists() for log in logs.values()), 5, "they open others")
+        all_say(3)
+        for log in logs.values():
+            os.truncate(log, 0)
+        until(lambda: all(rows(agent, "job_log", n)[0]["cut_off"] == 1 for n in numbers.values()), 10, "they are cut off")
+        all_say(4)
+        for log in logs.values():
+            log.unlink()
+        all_say(5)
         agent.assert_well()
 
 

@@ -37,7 +37,8 @@ function Filter({ name, label, example, pattern }: { name: string; label: string
 }
 
 // Of the menu of views. The filters go along where all views have them.
-export const linkToView = (name: string): string => linkTo(name, isOfReport() ? { ranks: "", steps: "" } : {});
+export const linkToView = (name: string, params: Record<string, string> = {}): string =>
+  linkTo(name, isOfReport() ? { ranks: "", steps: "", ...params } : params);
 
 // What is left of the job, at the top of what shows it: a link may have brought the filter.
 export function Chosen() {

@@ -10,9 +10,12 @@ import { closeMenusWhenLeft } from "./menus.ts";
 import { Page } from "./page.tsx";
 import { followReadiness } from "./ready.ts";
 import { followAddress, goTo, linkTo } from "./state.ts";
-import "uplot/dist/uPlot.min.css";
-import "./style.css";
+import "./early.css";
+import style from "./style.css?inline";
 
+const sheet = new CSSStyleSheet();
+sheet.replaceSync(style);
+document.adoptedStyleSheets = [sheet];
 keepToken();
 // A server that was started anew has another token: its address may be opened in the tab of the old one.
 addEventListener("hashchange", () => {

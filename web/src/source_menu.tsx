@@ -6,7 +6,6 @@ import { parseFrame, type Frame } from "./frames.ts";
 import { ruleFrom, wrongIn, type Rule } from "./path_rules.ts";
 import { describe, EDITORS, resolveSource, sourceUrlRules, wrongWith, type SourceLink } from "./source_links.ts";
 import { change, question, settings, trust } from "./source_settings.ts";
-import "./source_menu.css";
 
 export function SourceMenu() {
   const details = useRef<HTMLDetailsElement>(null);

@@ -66,6 +66,16 @@ export function here(changes: Record<string, string>): string | undefined {
   return hashOf({ view: current.value.view, params: changed(changes) });
 }
 
+const MOST_OF_A_LINK = 2000; // longer ones are cut off by some of what people send them with
+
+// The address of a place on this page, to be given to others. From one that is too long the user's marks are left out.
+export function linkToGive(page: string, hash: string): { link: string; isWithoutMarks: boolean } {
+  const given = parsePlace(hash);
+  const isWithoutMarks = page.length + hash.length > MOST_OF_A_LINK && given.params.has("marks");
+  const params = new Map([...given.params].filter(([key]) => key !== "marks"));
+  return { link: page + (isWithoutMarks ? hashOf({ ...given, params }) : hash), isWithoutMarks };
+}
+
 // The rank that views of one rank show; "": all that are shown. A filter that names one rank chooses it.
 export const chosenRank = (): string => param("rank") || (/^\d+$/.test(param("ranks")) ? param("ranks") : "");
 

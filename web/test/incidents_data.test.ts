@@ -1,7 +1,7 @@
 // The record of an incident as data, the list of all, and what is asked of agents about one.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { captureOf, incidentList, incidentOf, sentenceOfAll, severityText, silenceOf, spanAround, stepTimesOf } from "../src/views/incidents/data.ts";
+import { captureOf, ENDINGS, incidentList, incidentOf, sentenceOfAll, severityText, silenceOf, spanAround, stepTimesOf } from "../src/views/incidents/data.ts";
 import { tableOfRows } from "./timeline_tables.ts";
 
 const RECORD = {
@@ -20,6 +20,9 @@ test("a record, in which what is not there is not known", () => {
   const incident = incidentOf(JSON.stringify(RECORD));
   assert.equal(incident.opened, Date.UTC(2026, 10, 23, 4, 46, 46) * 1e6);
   assert.ok(Number.isNaN(incident.closed) && Number.isNaN(incident.silencedUntil));
+  // An agent of before says nothing of it.
+  assert.equal(incident.ending, "");
+  assert.ok("new_normal" in ENDINGS && "not_known" in ENDINGS && !("over" in ENDINGS));
   assert.deepEqual(incident.evidence, [{ says: "they wait", table: "stragglers", row: "rank 37, step 4", command: "spotter analyze /tmp/x --table stragglers" }]);
   assert.deepEqual(incident.against, ["network"]);
   assert.equal(incident.logs[0]!.place, "/x.log, byte 12, rank 3");

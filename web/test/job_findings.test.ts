@@ -9,6 +9,12 @@ import { tableOfRows } from "./timeline_tables.ts";
 type Row = [id: string, state: string, changed: number, worst: string | null];
 const list = (...rows: Row[]) => tableOfRows("jobs", ["id", "state", "changed_ns", "worst"], rows);
 
+test("of two faults the one that costs more of its job is first", () => {
+  const rows = [["a", "ready", 0, "fault", 0.1], ["b", "ready", 1, "opportunity", 0.9], ["c", "ready", 2, "fault", 0.4], ["d", "ready", 3, "fault", null]];
+  const jobs = tableOfRows("jobs", ["id", "state", "changed_ns", "worst", "share"], rows);
+  assert.deepEqual(worstFirst(jobs).map((row) => jobs.exact("id", row)), ["c", "a", "d", "b"]);
+});
+
 test("the worst are first, and what is not known is not well", () => {
   const jobs = list(["a", "ready", 1, "none"], ["b", "ready", 1, null], ["c", "failed", 1, null], ["d", "ready", 1, "fault"], ["e", "ready", 1, "opportunity"]);
   assert.deepEqual(worstFirst(jobs).map((row) => worstOf(jobs, row)), ["fault", "failed", "opportunity", "", "none"]);

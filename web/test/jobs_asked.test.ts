@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { mock, test } from "node:test";
 import { NoAnswer, SourceError, type Source } from "../src/data/source.ts";
-import { forget, jobs, source, useJob, useJobs, useTable } from "../src/data/use.ts";
+import { forget, forgetFailures, jobs, source, useJob, useJobs, useTable } from "../src/data/use.ts";
 import { isServerGone, watchJobs } from "../src/data/watch.ts";
 import { tableOfRows } from "./timeline_tables.ts";
 
@@ -37,6 +37,32 @@ test("all who need the jobs share one answer", async () => {
   forget();
   useJobs();
   assert.equal(count.asked, 2);
+});
+
+test("a table that did not come is asked for anew, and only that", async () => {
+  forget();
+  serve(async () => LIST);
+  const asked: string[] = [];
+  let isBroken = true;
+  const table = async (_: string, name: string) => {
+    asked.push(name);
+    if (name === "steps" && isBroken) throw new Error("the file is cut off");
+    return LIST;
+  };
+  source.value = { ...source.value!, table } as unknown as Source;
+  const show = async () => {
+    for (const name of ["steps", "summary"]) useTable(name);
+    await settled();
+    return [useTable("steps"), useTable("summary").state];
+  };
+  const failed = { state: "failed", error: "the file is cut off" };
+  assert.deepEqual(await show(), [failed, "here"]);
+  assert.deepEqual(await show(), [failed, "here"], "not by itself");
+  isBroken = false;
+  forgetFailures();
+  assert.deepEqual(await show(), [{ state: "here", value: LIST }, "here"]);
+  assert.deepEqual(asked, ["steps", "summary", "steps"]);
+  forget();
 });
 
 test("two looks without an answer are told, until there is one", async () => {

@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { chartsOf, gpusOf, latest, nowOf, ranksOf, RANGES, spanOf, timesOf, type Chart } from "../src/views/live/data.ts";
+import { pointTable } from "../src/data/points.ts";
 import { stacked } from "../src/views/captures/stacked.ts";
 import { tableOfRows } from "./timeline_tables.ts";
 
@@ -50,6 +51,17 @@ test("each GPU has its charts, and says what it does not tell", () => {
   assert.ok(unknown.includes("power of GPU 2"));
   const now = nowOf(charts, 2);
   assert.deepEqual([now.gpuBusy, now.gpuLeast], [0.5, 0.25]);
+});
+
+test("the points of curves are a table with each value whole, and gaps where nothing is known", () => {
+  const table = pointTable([Number(at(0)), Number(at(5))], [
+    { of: "Processors busy", label: "busy", unit: "ratio", values: [0.1234567, NaN] },
+    { of: "Memory in use, GPU 2", label: "of", unit: "bytes", values: Float64Array.of(NaN, 85_000_000_001) },
+  ]);
+  assert.deepEqual(table.columns.map((column) => [column.name, column.unit]), [["time", "none"], ["processors_busy_busy", "ratio"], ["memory_in_use_gpu_2_of", "bytes"]]);
+  assert.deepEqual([0, 1].map((row) => table.exact("processors_busy_busy", row)), ["0.1234567", ""]);
+  assert.deepEqual([0, 1].map((row) => table.exact("memory_in_use_gpu_2_of", row)), ["", "85000000001"]);
+  assert.match(table.text("time", 1), /^\d{4}-\d\d?-\d\d? \d\d:\d\d:\d\d$/);
 });
 
 test("what was known long ago is not known now", () => {

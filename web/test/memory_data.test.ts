@@ -1,7 +1,7 @@
 // The view of memory: windows, pieces that are held, thinning and stacks, on small tables.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { categoriesOf, curveOf, devicesOf, heldAt, holdersTable, movedIn, operatorsTable, operatorsThatHold, rowsOf, stackAt } from "../src/views/memory/data.ts";
+import { categoriesOf, curveOf, devicesOf, heldAt, holdersTable, largestPieces, linesOf, movedIn, operatorsTable, operatorsThatHold, piecesWithLines, rowsOf, stacksAt } from "../src/views/memory/data.ts";
 import { tableOfRows } from "./timeline_tables.ts";
 
 const START = 1_000n;
@@ -55,6 +55,21 @@ test("a curve of a part of the time begins with what was in use before it and go
   assert.deepEqual([curve.peak, curve.peakNs], [300, 15]);
 });
 
+test("who holds memory in a chosen time adds up to the most in use in it, also what came before it", () => {
+  // As the pieces above tell it, with 7 bytes from before the recording until 35.
+  const told: [number, number][] = [[0, 7], [10, 107], [20, 157], [30, 187], [35, 180], [40, 130], [50, 30]];
+  const curve = tableOfRows("memory_timeline_series", [...keys, "time_ns", "allocated_bytes", "reserved_bytes"],
+    told.map(([ns, bytes]) => [0, "CUDA", 0, START + BigInt(ns), bytes, 500]), { time_ns: START });
+  const most = (span: { from: number; to: number } | null) => {
+    const { peak, peakNs } = curveOf(curve, "0/CUDA/0", START, span);
+    const table = holdersTable(events, heldAt(events, rows, peakNs, START), peak);
+    return [peak, peakNs, cells(table).map((row) => row.split("|").slice(0, 3).join())];
+  };
+  assert.deepEqual(most(null), [187, 30, ["activations,aten::mm,150", "gradients,aten::add,30", "unknown,,7"]]);
+  assert.deepEqual(most({ from: 42, to: 60 }), [130, 42, ["activations,aten::mm,100", "gradients,aten::add,30"]]);
+  assert.deepEqual(most({ from: 0, to: 12 }), [107, 10, ["activations,aten::mm,100", "unknown,,7"]]);
+});
+
 test("a thinned curve keeps its most and its least", () => {
   const values = Array.from({ length: 50_000 }, (_, i) => 100 + (i % 7));
   values[31_234] = 9_000;
@@ -82,14 +97,35 @@ test("devices: accelerators first, the fullest one before others, with their siz
   assert.deepEqual(rowsOf(timeline, "2/CUDA/0"), []);
 });
 
-test("a stack is that of the thread which is inside the operator", () => {
-  const spans = tableOfRows("spans", ["side", "process", "thread", "start_ns", "dur_ns", "name", "kind", "depth"], [
-    ["host", 1, 10, 1_000n, 100, "train.py(3): step", "python", 0],
-    ["host", 1, 10, 1_010n, 20, "aten::mm", "operator", 1],
-    ["host", 1, 10, 1_012n, 5, "cudaMalloc", "runtime", 2],
-    ["host", 1, 11, 1_000n, 100, "other", "operator", 0],
-    ["device", null, null, 1_000n, 100, "kernel", "compute", 0],
-  ], { start_ns: 1_000n });
-  assert.deepEqual(stackAt(spans, 15, "aten::mm", START).map((frame) => frame.name), ["aten::mm", "train.py(3): step"]);
-  assert.deepEqual(stackAt(spans, 40, "aten::mm", START), []);
+const spans = tableOfRows("spans", ["side", "process", "thread", "start_ns", "dur_ns", "name", "kind", "depth"], [
+  ["host", 1, 10, 1_000n, 100, "train.py(3): step", "python", 0],
+  ["host", 1, 10, 1_010n, 20, "aten::mm", "operator", 1],
+  ["host", 1, 10, 1_012n, 5, "cudaMalloc", "runtime", 2],
+  ["host", 1, 10, 1_030n, 5, "aten::add", "operator", 1],
+  ["host", 1, 11, 1_000n, 100, "other.py(5): serve", "python", 0],
+  ["device", null, null, 1_000n, 100, "kernel", "compute", 0],
+], { start_ns: 1_000n });
+
+test("stacks are those of the thread that is inside the operator", () => {
+  const at = (ns: number, operator: string) => ({ ns, operator });
+  const stacks = stacksAt(spans, [at(15, "aten::mm"), at(40, "aten::mm"), at(30, "aten::add")], START);
+  assert.deepEqual(stacks.map((stack) => stack.map((frame) => frame.name)), [["aten::mm", "train.py(3): step"], [], ["aten::add", "train.py(3): step"]]);
+});
+
+test("who holds memory has the line of its largest piece, but none of what no operator allocated", () => {
+  const moved = tableOfRows("memory_events", [...keys, "operator", "bytes", "allocated_ns", "released_ns", "category", "phase", "module"], [
+    [0, "CUDA", 0, "aten::mm", 50, 1_040n, null, "activations", "forward", "Linear_0"],
+    [0, "CUDA", 0, "aten::mm", 100, 1_015n, null, "activations", "forward", "Linear_0"],
+    [0, "CUDA", 0, null, 900, 1_015n, null, "unknown", "other", null],
+  ], { allocated_ns: 1_000n, released_ns: 1_000n });
+  const holders = tableOfRows("memory_at_peak", ["category", "operator", "bytes", "phase", "module"], [
+    ["unknown", null, 900, "other", null],
+    ["activations", "aten::mm", 150, "forward", "Linear_0"],
+    ["activations", "others", 10, null, null],
+  ]);
+  const pieces = largestPieces(moved, [0, 1, 2], holders);
+  assert.deepEqual([...pieces], [[0, 2], [1, 1]]);
+  const wanted = piecesWithLines(moved, pieces, holders);
+  assert.deepEqual(wanted, [[1, 1]]);
+  assert.deepEqual([...linesOf(moved, wanted, spans, START)], [[1, "train.py(3): step"]]);
 });

@@ -11,8 +11,9 @@ import { findingsOf } from "../src/timeline/findings.ts";
 import { idleLane, IDLE_NAMES, longestGaps } from "../src/timeline/idle.ts";
 import { actionOf } from "../src/timeline/keys.ts";
 import { kindCode } from "../src/timeline/kinds.ts";
+import { Labels } from "../src/timeline/labels.ts";
 import { rankSpans, type RankSpans } from "../src/timeline/lanes.ts";
-import { layoutOf, visible } from "../src/timeline/layout.ts";
+import { headingAbove, layoutOf, nameTop, scrolledTo, visible } from "../src/timeline/layout.ts";
 import { marksText, parseMarks } from "../src/timeline/marks.ts";
 import { Names } from "../src/timeline/names.ts";
 import { addTimes, prefixSums } from "../src/timeline/prefix_sums.ts";
@@ -122,7 +123,8 @@ test("a window of time is summed by name, cut at its borders", async () => {
   const table = timeByName(spans.lanes, 350, 720).map((sum) => [names.words[sum.name], sum.count, sum.time, sum.longest]);
   assert.deepEqual(table.slice(0, 3), [["train.py(8): step", 1, 370, 1000], ["aten::sum", 1, 300, 300], ["ncclAllReduce", 1, 100, 100]]);
   assert.deepEqual(table[3], ["gemm", 2, 70, 100]);
-  assert.deepEqual(standing([spans], names.find("gemm"), 50), { count: 2, total: 150, median: 75, longest: 100, percentile: 50 });
+  assert.deepEqual(standing([spans], names.find("gemm"), 50, true), { count: 2, total: 150, median: 75, longest: 100, percentile: 50 });
+  assert.equal(standing([spans], names.find("gemm"), 50, false).count, 0, "the host's are not the device's");
 });
 
 test("gaps are told by what the device waits for", async () => {
@@ -133,7 +135,9 @@ test("gaps are told by what the device waits for", async () => {
     Array.from(lane.starts, (from, i) => [from, lane.ends[i], names.words[lane.names[i]!]]),
     [[400, 500, IDLE_NAMES[0]], [600, 700, IDLE_NAMES[1]]],
   );
-  assert.equal(longestGaps([{ rank: "0", lane }], 1)[0]!.start, 400);
+  const { gaps: [longest], shorter } = longestGaps([{ rank: "0", lane }], 1);
+  assert.deepEqual([longest!.start, shorter], [400, 1], "the other one is not said to be none");
+  assert.deepEqual(longestGaps([{ rank: "0", lane }], 9, 101), { gaps: [], shorter: 2 });
 });
 
 test("the critical path is a lane, and names its spans", async () => {
@@ -216,6 +220,24 @@ test("rows are as they are opened, hidden and pinned", async () => {
   assert.deepEqual([first, end], [2, 4]);
 });
 
+test("a rank's name stays above its lanes, and neither their names nor what is gone to are under it", async () => {
+  const contents = { tracks: [{ name: "0/d0/s7", title: "stream 7", device: 0, lanes: [{}, {}, {}] }], idle: new Map(), counters: [] };
+  const groups = ["0", "1"].map((rank) => ({ rank, title: `rank ${rank}`, content: { ...contents, tracks: contents.tracks.map((track) => ({ ...track, name: `${rank}/d0/s7` })) } }));
+  const of = (pin: string[]) => layoutOf(groups as never, { open: new Set(["0", "1"]), hide: new Set(), pin }).rest.headings;
+  const headings = of([]);
+  assert.deepEqual(headings.map(({ name, top, height }) => [name, top, height]), [["0", 0, 24], ["0/d0/s7", 28, 54], ["1", 86, 24], ["1/d0/s7", 114, 54]]);
+  assert.deepEqual([0, 1, 2, 3].map((first) => headingAbove(headings, first)?.name), [undefined, "0", undefined, "1"]);
+  assert.equal(headingAbove(of(["1"]), 2), undefined, "it is pinned, and no other rank's is above");
+  const stream = headings[1]!;
+  assert.deepEqual([0, 28, 38, 58, 68].map((scrolled) => nameTop(stream, scrolled, 20)), [28, 20, 20, 0, -10], "as far as its lanes go");
+  assert.equal(nameTop(stream, 38, -Infinity), -10);
+
+  const row = { top: 500, height: 18 };
+  assert.deepEqual([0, 400, 490, 900].map((scrolled) => scrolledTo(scrolled, 200, row, 20)), [318, 400, 480, 480]);
+  assert.equal(scrolledTo(490, 200, { top: 480, height: Infinity }, 0), 480);
+  assert.equal(scrolledTo(0, 200, { top: 480, height: Infinity }, 0), 480);
+});
+
 test("findings are at the steps that they name", () => {
   const table = tableOfRows("findings", ["finding", "remedy", "kind", "ranks", "steps", "subject"], [
     ["slow", "fix", "fault", "3", "4-5", null], ["old", null, "caveat", null, null, "aten::mm"],
@@ -274,4 +296,14 @@ test("keys go by their place, and not while Control is held", () => {
   assert.deepEqual(press("BracketLeft"), { do: "cause" });
   assert.equal(press("KeyW", { ctrlKey: true }), undefined);
   assert.equal(press("KeyQ"), undefined);
+});
+
+test("a label that is shortened keeps the number at its end whole, or is none", () => {
+  const labels = new Labels((text) => text.length);
+  const fits = (name: string) => Array.from({ length: 15 }, (_, width) => labels.fit(name, width));
+  assert.deepEqual(fits("ProfilerStep#3"),
+    ["", "", "#3", "#3", "#3", "Pr…#3", "Pro…#3", "Prof…#3", "Profi…#3", "Profil…#3", "Profil…p#3", "Profile…p#3", "Profiler…p#3", "Profiler…ep#3", "ProfilerStep#3"]);
+  assert.deepEqual(fits("ProfilerStep#1234").slice(4, 9), ["", "#1234", "#1234", "#1234", "Pr…#1234"]);
+  assert.deepEqual(fits("123").slice(0, 5), ["", "", "", "123", "123"]);
+  assert.deepEqual(fits("aten::mm").slice(1, 6), ["", "a…", "at…", "at…m", "ate…m"]);
 });

@@ -1,8 +1,9 @@
-// The painter against one that looks at every span for every column of pixels.
+// The painter, and what a search leaves for it, against one that looks at every span for every column of pixels.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { KIND_NAMES, kindPaint, type Paint } from "../src/timeline/kinds.ts";
 import { emptySpans, type Lane, laneOf } from "../src/timeline/lanes.ts";
+import { countFound, foundLane, matchingNames, nextHit, parseQuery, type Hit } from "../src/timeline/search.ts";
 import { type Columns, paintLane, rectangles, spanAt, type Surface } from "../src/timeline/painter.ts";
 
 function randomness(seed: number): () => number {
@@ -12,6 +13,17 @@ function randomness(seed: number): () => number {
     return state / 2 ** 32;
   };
 }
+
+const WORDS = ["gemm", "aten::mm", "sm90 GEMM kernel", "ncclAllReduce", "aten::add", ""];
+// As a user writes them, and what they mean.
+const QUERIES: [string, (name: string) => boolean][] = [
+  ["gemm", (name) => ["gemm", "sm90 GEMM kernel"].includes(name)],
+  ["/^aten::a|nccl/", (name) => ["aten::add", "ncclAllReduce"].includes(name)],
+  ["/GEMM/", (name) => name === "sm90 GEMM kernel"],
+  ["NCCL", (name) => name === "ncclAllReduce"],
+  ["m", (name) => name.includes("m")],
+  ["no such", () => false],
+];
 
 const whole = (random: () => number, below: number): number => Math.floor(random() * below);
 
@@ -27,18 +39,19 @@ function randomLane(random: () => number, count: number, every: number): Lane {
     time += random() < 0.1 ? 0 : whole(random, longest);
     spans.ends[i] = time;
     spans.kinds[i] = whole(random, KIND_NAMES.length);
+    spans.names[i] = whole(random, WORDS.length);
   }
   return laneOf(spans, 0, count, "0/t1", 0, every);
 }
 
 // What the painter's own description says, column by column and pixel by pixel.
-function paintSlowly(surface: Surface, columns: Columns, lane: Lane, top: number, height: number, paint: Paint): void {
+function paintSlowly(surface: Surface, columns: Columns, lane: Lane, top: number, height: number, paint: Paint, takes = (_name: string): boolean => true): void {
   const { from, scale, left } = columns;
   const until = from + columns.columns * scale;
   const set = (x: number, y: number, colour: number): void => {
     if (y >= surface.top && y < surface.bottom) surface.pixels[y * surface.width + x] = colour;
   };
-  const spans = Array.from(lane.starts, (start, i) => ({ start, end: lane.ends[i]!, kind: lane.kinds[i]! }));
+  const spans = Array.from(lane.starts, (start, i) => ({ start, end: lane.ends[i]!, kind: lane.kinds[i]!, name: WORDS[lane.names[i]!]! })).filter((span) => takes(span.name));
   const narrow = spans.filter((span) => span.end - span.start < scale);
   for (let c = 0; c < columns.columns; ++c) {
     const begin = from + c * scale;
@@ -103,6 +116,45 @@ for (const theme of ["light", "dark"] as const) {
     assert.ok(painted > 300, `${painted} of 400 rounds painted anything`);
   });
 }
+
+test("what a search finds in random lanes keeps its colours, as the slow painter paints it over the rest", () => {
+  const random = randomness(9);
+  const grey = { ...kindPaint("light"), fill: kindPaint("light").fill.map(() => 0xff999999) };
+  let painted = 0;
+  for (let round = 0; round < 300; ++round) {
+    const lane = randomLane(random, 1 + whole(random, 300), round % 2 === 0 ? 1 : 16);
+    const [text, takes] = QUERIES[round % QUERIES.length]!;
+    const found = foundLane(lane, matchingNames(parseQuery(text)!, WORDS));
+    const columns = { from: whole(random, lane.ends.at(-1)! + 50) - 50 + whole(random, 8) / 8, scale: 2 ** (whole(random, 9) - 3), left: 5, columns: 90 };
+    const [rest, fast, slow] = [surfaceOf(100, 30, 0, 30), surfaceOf(100, 30, 0, 30), surfaceOf(100, 30, 0, 30)] as const;
+    for (const surface of [rest, fast]) paintLane(surface, columns, lane, 6, 17, grey);
+    paintLane(fast, columns, found, 6, 17, kindPaint("light"));
+    paintSlowly(slow, columns, lane, 6, 17, grey);
+    paintSlowly(slow, columns, lane, 6, 17, kindPaint("light"), takes);
+    assert.deepEqual(fast.pixels, slow.pixels, `round ${round}, ${text}`);
+    assert.deepEqual([...found.positions], [...lane.names.keys()].filter((i) => takes(WORDS[lane.names[i]!]!)));
+    painted += fast.pixels.some((colour, at) => colour !== rest.pixels[at]) ? 1 : 0;
+  }
+  assert.ok(painted > 100, `${painted} of 300 rounds found anything in sight`);
+});
+
+test("a search counts all that it finds, and goes through them in order of time, rank and place", () => {
+  const random = randomness(10);
+  for (const [text, takes] of QUERIES) {
+    const ranks = ["0", "1", "10"].map((rank) => ({ rank, all: randomLane(random, 60, 1), tracks: [], lanes: [] }));
+    const names = matchingNames(parseQuery(text)!, WORDS);
+    const hits = ranks.flatMap(({ rank, all }) => Array.from(all.starts, (start, row): Hit => ({ rank, row, start })).filter(({ row }) => takes(WORDS[all.names[row]!]!)))
+      .sort((a, b) => a.start - b.start); // a stable one
+    const times = ranks.flatMap(({ all }) => Array.from(all.ends, (end, row) => (takes(WORDS[all.names[row]!]!) ? end - all.starts[row]! : 0)));
+    assert.deepEqual(countFound(ranks, names), { count: hits.length, time: times.reduce((a, b) => a + b, 0) });
+    for (const order of [hits, hits.toReversed()]) {
+      const gone: Hit[] = [];
+      for (let i = 0; i < hits.length; ++i) gone.push(nextHit(ranks, names, gone.at(-1), order === hits)!);
+      assert.deepEqual(gone, order);
+      assert.deepEqual(nextHit(ranks, names, gone.at(-1), order === hits), order[0], "around at the end");
+    }
+  }
+});
 
 test("a column is as high as what it covers, at every zoom", () => {
   const spans = emptySpans(100_000);

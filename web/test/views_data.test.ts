@@ -11,13 +11,13 @@ import { calleesOf, callersOf, namesOf, pathsOf, wholeTree } from "../src/views/
 import { kernelTable } from "../src/views/kernels/data.ts";
 import { costliest, moduleTree, namesInPath, rowsInSight } from "../src/views/modules/data.ts";
 import { largest, overRanks } from "../src/views/operators/data.ts";
-import { devicePartsOf, evidenceOf, findingsByRank, withFindings } from "../src/views/overview/data.ts";
+import { devicePartsOf, evidenceOf, faultsByView, findingsByRank, withFindings } from "../src/views/overview/data.ts";
 import { kernelOrigins, linesOf, operatorOrigins } from "../src/views/shared/origins.ts";
 import { Pairs } from "../src/views/shared/pairs.ts";
 import { isLibrary, spanTree } from "../src/views/shared/span_tree.ts";
 import { meanStep, stepSums } from "../src/views/shared/step_parts.ts";
 import { stepWindow } from "../src/views/shared/step_windows.ts";
-import { levelsOf, mostDifferent, oddest, stepGrid } from "../src/views/steps/data.ts";
+import { faultOf, levelsOf, mostDifferent, oddest, stepGrid, stepLengths } from "../src/views/steps/data.ts";
 
 type Cells = Record<string, (number | string | null)[]>;
 
@@ -76,6 +76,20 @@ test("steps are means over ranks, in parts that add up", () => {
   assert.equal(meanStep([]), null);
 });
 
+test("ranks of different lengths: a step is the mean over the ranks that have it, and of one that lacks it nothing is known", () => {
+  const cells = { rank: [0, 0, 0, 1], number: [1, 2, 3, 1], start_ns: [0, 10, 20, 0], dur_ns: [10, 10, 10, 30] };
+  const parts = Object.fromEntries(["kernel_ns", "copy_ns", "set_ns", "communication_ns", "runtime_ns", "data_loader_ns", "host_ns", "other_ns"].map((name, i) => [name, i === 0 ? cells.dur_ns : [0, 0, 0, 0]]));
+  const table = made("step_breakdown", { ...cells, ...parts });
+  const sums = stepSums(table, rowsOfRank(table, ""));
+  assert.deepEqual(sums.map((step) => [step.number, step.rows, step.total, step.parts[0]]), [[1, 2, 20, 20], [2, 1, 10, 10], [3, 1, 10, 10]]);
+  assert.equal(meanStep(sums)!.total, 40 / 3);
+  assert.deepEqual(stepSums(table, rowsOfRank(table, "1")).map((step) => step.number), [1]);
+  const lengths = stepGrid(table, "dur_ns");
+  assert.deepEqual([stepLengths(lengths), lengths.value(1, 2)], [[20, 10, 10], Number.NaN]);
+  const temporal = made("temporal_breakdown", { rank: [0, 1], kernel_time_ns: [30, 90], idle_ns: [10, 0], compute_ns: [20, 90], non_compute_ns: [0, 0] });
+  assert.deepEqual([0, 1].map((row) => devicePartsOf(temporal, row, null, null).reduce((sum, part) => sum + part.value, 0)), [30, 90]);
+});
+
 test("what stands out is a rank, a step, or one cell of both", () => {
   const grid = (values: number[][]) => ({
     ranks: values.map((_, i) => String(i)), numbers: values[0]!.map((_, i) => String(i)),
@@ -88,6 +102,8 @@ test("what stands out is a rank, a step, or one cell of both", () => {
   const many = grid(Array.from({ length: 100 }, (_, rank) => [10, rank === 70 ? 50 : 10]));
   assert.ok(mostDifferent(many, 5).includes(70));
   assert.equal(mostDifferent(many, 5).length, 5);
+  assert.ok(!mostDifferent(many, 5).includes(60));
+  assert.deepEqual(mostDifferent(many, 2, many.ranks[60]), [60, 70], "whose steps are shown is among them");
 });
 
 test("a step's window counts from the job's start", () => {
@@ -171,7 +187,7 @@ test("a kernel's line is that around its launch, of the backward pass that of th
   const origins = kernelOrigins(spanTree(spans)).get("gemm")!;
   assert.deepEqual(origins.map((source) => [source.operator, source.inner?.path, source.inner?.line, source.own?.path, source.sum]),
     [["MmBackward", "torch/nn/linear.py", 9, "train.py", 50], ["aten::mm", "torch/nn/linear.py", 9, "train.py", 30]]);
-  assert.deepEqual(linesOf(origins).map((line) => [line.frame.line, line.runs, line.sum]), [[9, 2, 80]]);
+  assert.deepEqual(linesOf(origins).map((line) => [line.frame.line, line.backward, line.runs, line.sum]), [[9, false, 2, 80]]);
   assert.deepEqual(["/usr/lib/python3.11/threading.py", "<string>", "/x/site-packages/a.py", "/home/torchy/train.py"].map(isLibrary), [true, true, true, false]);
 });
 
@@ -240,6 +256,17 @@ test("devices of ranks that a finding names say which", () => {
   assert.equal(withFindings(devices, null), devices);
 });
 
+test("a view in which faults are seen says them, and a table without a view of its own is the one that is led to", () => {
+  const findings = made("findings", {
+    kind: ["fault", "opportunity", "fault", "fault", "fault"], ranks: ["3", "", "", "", ""], share: [0.5, 0.1, 0.1, 0.1, 0.1], finding: ["slow", "small", "throttled", "swapped", "odd"],
+    evidence: ["kernel_breakdown", "operators", "device_summary", "summary", ""].map((table) => `spotter analyze job${table && ` --table ${table}`}`),
+  });
+  assert.deepEqual([...faultsByView(findings)], [
+    ...["kernels", "distributed", "critical-path"].map((view) => [view, { said: "A fault is seen here: slow", params: {} }]),
+    ["tables", { said: "A fault is seen here: throttled (table device_summary) swapped (table summary)", params: { table: "device_summary" } }],
+  ]);
+});
+
 test("steps of two levels are seen as such, and judged each by its own", () => {
   const alternating = levelsOf([2, 17, 2, 18])!;
   assert.deepEqual([alternating.typical, alternating.count, alternating.alternate], [[2, 17.5], [2, 2], true]);
@@ -252,4 +279,18 @@ test("steps of two levels are seen as such, and judged each by its own", () => {
   assert.equal(oddest(grid([200, 1700, 200, 1700, 200])), null);
   const odd = oddest(grid([200, 1700, 200, 1700, 260, 1700]))!;
   assert.deepEqual([odd.step, odd.typical], [4, 200]);
+});
+
+test("the steps' fault and the rank that is shown are of one fault, and a rank that is filtered out is not shown", () => {
+  const findings = (...rows: [kind: string, ranks: string, table: string][]) => made("findings", {
+    kind: rows.map(([kind]) => kind), ranks: rows.map(([, ranks]) => ranks), finding: rows.map((_, row) => `said ${row}`),
+    evidence: rows.map(([, , table]) => `spotter analyze job --table ${table}`), share: rows.map(() => 0.3),
+  });
+  const all = ["0", "1", "2", "3"];
+  assert.deepEqual(faultOf(findings(["opportunity", "1", "steps"], ["fault", "", "operators"], ["fault", "2-3", "stragglers"]), all), { said: "said 2", ranks: "2-3", rank: "2" });
+  const two = findings(["fault", "3", "stragglers"], ["fault", "1", "stragglers"]);
+  assert.deepEqual(faultOf(two, all), { said: "said 0", ranks: "3", rank: "3" });
+  assert.deepEqual(faultOf(two, ["0", "1"]), { said: "said 0", ranks: "3", rank: undefined }, "not that of the other fault");
+  assert.deepEqual(faultOf(findings(["fault", "", "step_breakdown"], ["fault", "1", "stragglers"]), all), { said: "said 0", ranks: "", rank: undefined });
+  assert.equal(faultOf(findings(["fault", "", "operators"], ["caveat", "1", "steps"]), all), null);
 });

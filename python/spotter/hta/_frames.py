@@ -48,7 +48,7 @@ def parse(path: str, config: ParserConfig, symbols: TraceSymbolTable) -> Parsed:
         **events.times(trace.base_ns),
         **{spec.name: events.argument(spec) for spec in specs},
     }
-    frame = _narrowed(pandas.DataFrame(columns))
+    frame = pandas.DataFrame({name: values if name in ("cat", "name") else narrowed(values) for name, values in columns.items()})
     if len(frame) != events.count:
         frame.index = pandas.Index(events.rows)
     return Parsed(frame, trace.metadata, [note.text for note in trace.notes if note.severity == "loss"])
@@ -223,9 +223,6 @@ def _microseconds(times: numpy.ndarray) -> numpy.ndarray:
     return (times.astype(numpy.longdouble) / 1000).astype(numpy.float64)
 
 
-def _narrowed(frame: pandas.DataFrame) -> pandas.DataFrame:
-    """Integers in the narrowest type that holds them, but numbers of symbols."""
-    for column in frame.columns:
-        if frame[column].dtype.kind == "i" and column not in ("cat", "name"):
-            frame[column] = pandas.to_numeric(frame[column], downcast="integer")
-    return frame
+def narrowed(values: numpy.ndarray) -> numpy.ndarray:
+    """Whole numbers in the smallest type that holds them."""
+    return numpy.asarray(pandas.to_numeric(values, downcast="integer")) if values.dtype.kind == "i" else values

@@ -27,7 +27,8 @@ Ns IncidentCaptures::slow_since(const std::string& id) const {
 bool IncidentCaptures::stands_since(const std::string& job, Ns until, Ns now) const {
   constexpr i64 kSteps = 10;
   const auto pace = parts_.paces.of(job);
-  if (!pace || pace->last_step >= until || now - pace->last_step <= kSteps * pace->step) return false;
+  if (!pace || pace->last_step >= until) return false;
+  if (now - pace->last_step <= std::max(kSteps * pace->step, 3 * pace->between)) return false;
   return !traceable(job).empty();
 }
 

@@ -22,6 +22,7 @@ constexpr Ns kLeadersLast = kMinute;  // a process that begins later may know mo
 constexpr size_t kMostBody = net::HttpServer::kMostRemoteBody;
 constexpr size_t kMostJobs = 10'000, kMostOthers = 10'000;
 constexpr Ns kOtherKept = 10 * kMinute;
+constexpr Ns kIntroducedAgain = 10 * kMinute, kTakesOne = 30 * kMillisecond;
 
 std::string new_instance() {
   std::random_device random;
@@ -72,6 +73,7 @@ void Leading::pass(Ns now) {
   }
   relay_.stand_in(standing, now);
   watch(now);
+  introduce(now);
   for (const respond::Relay::Errand& errand : relay_.pass(now)) send(errand, now);
   take_own(now);
 }
@@ -88,6 +90,27 @@ void Leading::watch(Ns now) {
   relay_.watch(watched, now);
   for (const auto& [job, leading] : watched) {
     if (relay_.leads(job) && !refused_.contains(job)) parts_.incidents.inherit(job, awaited_.at(job), now);
+  }
+}
+
+// Who leads a job knows of others by their conditions, and of those that have none by this. All hosts of a
+// large job see its first step at the same time.
+void Leading::introduce(Ns now) {
+  const std::vector<std::string> going = parts_.paces.going();
+  std::erase_if(introductions_,
+                [&](const auto& each) { return std::ranges::find(going, each.first) == going.end(); });
+  for (const std::string& job : going) {
+    const auto [it, is_new] = introductions_.try_emplace(job);
+    if (is_new) {
+      const auto pace = parts_.paces.of(job);
+      const Ns longest = std::clamp((pace ? pace->world_size : 0) * kTakesOne, kSecond, kMinute);
+      it->second =
+          now + static_cast<Ns>(std::hash<std::string>()(parts_.host_name + job) % static_cast<u64>(longest));
+    }
+    if (now < it->second) continue;
+    it->second = now + kIntroducedAgain;
+    if (const respond::Leaders& leading = leaders(job, now); !leading.is_own())
+      relay_.introduce(job, leading);
   }
 }
 
@@ -158,9 +181,12 @@ void Leading::take(const respond::Relay::Errand& errand, Result<net::HttpAnswer>
   }();
   if (!answer) {
     const bool is_older = has_answered && answer.error().code == Code::not_found;
-    say(errand.to, false,
-        is_older ? "is older than this one and takes no conditions of other hosts"
-                 : "takes no conditions: " + to_printable(answer.error().message));
+    // Where no agent runs it is told once something is wrong.
+    if (has_answered || !errand.is_introduction)
+      say(errand.to, false,
+          is_older ? "is older than this one and takes no conditions of other hosts"
+                   : "takes no conditions: " + to_printable(answer.error().message));
+    if (errand.is_introduction) introductions_[errand.job] = now + kMinute;
     if (has_answered && !is_older && errand.place == 0 && refused_.size() < kMostJobs)
       refused_[errand.job] = now;
     relay_.answered(errand, false, now);
@@ -208,9 +234,10 @@ respond::ReportAnswer Leading::receive(const respond::Report& report) {
   if (report.instance == instance_) return answer;
   members_.see(report, now);
   // Who leads a job knows what is open of it.
+  const bool leads_it = leads(report.job.id);
   respond::Report heard = report;
-  if (leads(report.job.id)) heard.awaited.clear();
-  parts_.apply(parts_.incidents.receive(heard, now, &answer.mended));
+  if (leads_it) heard.awaited.clear();
+  parts_.apply(parts_.incidents.receive(heard, now, &answer.mended, !leads_it));
   answer.incidents = parts_.incidents.led(report.job.id, now);
   return answer;
 }

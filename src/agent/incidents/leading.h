@@ -84,6 +84,7 @@ class Leading {
   void take(const respond::Relay::Errand& errand, Result<net::HttpAnswer> http);
   void take_own(Ns now);
   void watch(Ns now);
+  void introduce(Ns now);
   void say(const std::string& host, bool takes_them, std::string word);
 
   Parts parts_;
@@ -93,7 +94,8 @@ class Leading {
   respond::Members members_;
   mutable std::map<std::string, KnownLeaders> leaders_;  // by job
   std::map<std::string, Other> others_;
-  std::map<std::string, Ns> refused_;  // by job: when its leader was there last, and would not listen
+  std::map<std::string, Ns> introductions_;  // by job that is here: when it is told of next
+  std::map<std::string, Ns> refused_;        // by job: when its leader was there last, and would not listen
   std::map<std::string, std::vector<respond::LedIncident>> awaited_;  // by job, of the last pass
   std::map<i64, std::unique_ptr<net::HttpClient>> asked_;             // questions that are under way
   i64 next_ = 0;

@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "agent/agent.h"
-#include "api/door.h"
+#include "agent/agent_options.h"
+#include "api/door_options.h"
 #include "base/log.h"
 
 namespace spotter::app {

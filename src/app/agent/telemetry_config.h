@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "agent/agent.h"
+#include "agent/telemetry/telemetry_options.h"
 #include "base/result.h"
 
 namespace spotter::app {

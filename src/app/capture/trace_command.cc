@@ -273,7 +273,7 @@ std::vector<Option> target_options(wire::CaptureRequest& wish) {
        .value = "ID",
        .help = "processes of this job (SLURM_JOB_ID, or the launcher's run id)",
        .read = keep(wish.job)},
-      {.names = {"--all"}, .help = "launchers and workers, too", .read = set(wish.all)},
+      {.names = {"--all"}, .help = "also launchers, data-loader workers and the like", .read = set(wish.all)},
   };
 }
 
@@ -292,8 +292,8 @@ std::vector<Option> time_options(wire::CaptureRequest& wish) {
                wish.roundup),
       time("--start-in", "begin at one time in all processes, this far ahead; default: 15s on other hosts",
            wish.start_in_ms),
-      time("--warmup", "of the profiler, before it records: 5s by default", wish.warmup_ms),
-      time("--deadline", "give up on what is not written by then", wish.deadline_ms),
+      time("--warmup", "let the profiler warm up this long before it records: 5s by default", wish.warmup_ms),
+      time("--deadline", "give up on traces that are not written after this time", wish.deadline_ms),
   };
 }
 

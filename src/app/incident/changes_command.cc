@@ -40,8 +40,7 @@ Result<int> add(const Options& options) {
   std::optional<Error> refusal;
   size_t taken = 0;
   for (size_t i = 0; i < answers.size(); ++i) {
-    auto body = answers[i] ? client::body_of(*answers[i])
-                           : client::unreachable(hosts.addresses[i], answers[i].error());
+    const auto body = answers[i] ? client::body_of(*answers[i]) : tl::unexpected(answers[i].error());
     taken += body.has_value();
     if (!body) refusal = body.error();
   }
@@ -91,7 +90,7 @@ Command changes_command() {
   all.push_back(format_option(options->format));
   return {
       .name = "changes",
-      .summary = "What was made otherwise on hosts and with jobs, and a way to say so.",
+      .summary = "List what changed on hosts and in jobs (code, environment, drivers), or record a change.",
       .arguments = {{.name = "[add SUMMARY]",
                      .help = "say what was changed just now; without it, the changes of 30 days are listed",
                      .read = keep_each(options->words),

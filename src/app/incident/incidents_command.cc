@@ -37,7 +37,7 @@ struct Options {
 Result<std::string> ask_one(const net::HttpAddress& address, const client::Credentials& credentials,
                             const net::HttpQuestion& question) {
   auto answers = client::ask_each(std::span(&address, 1), credentials, std::span(&question, 1), kPatience);
-  if (!answers[0]) return client::unreachable(address, answers[0].error());
+  if (!answers[0]) return tl::unexpected(answers[0].error());
   return client::body_of(std::move(*answers[0]));
 }
 
@@ -157,7 +157,7 @@ Command incidents_command() {
        .offer = offer_files()},
       {.names = {"--for"},
        .value = "TIME",
-       .help = "with silence: how long nothing is told: 2h, at most 30 days",
+       .help = "with silence: for how long: 2h, at most 30 days",
        .read = parsed(options->duration, parse_duration_ns)},
       {.names = {"--reason"}, .value = "TEXT", .help = "with silence: why", .read = keep(options->reason)},
   };
@@ -166,11 +166,13 @@ Command incidents_command() {
   return {
       .name = "incidents",
       .summary = "What agents have found wrong with jobs, and why.",
-      .arguments = {{.name = "[ack|resolve|silence] ID",
-                     .help = "one of them, or what is to be done about it; without one, all are listed",
-                     .read = keep_each(options->words),
-                     .required = false,
-                     .many = true}},
+      .arguments =
+          {{.name = "[ack|resolve|silence] ID",
+            .help =
+                "show this incident; with ack it is not repeated, with silence nothing is told of it for a while, with resolve it is over; without an ID all are listed",
+            .read = keep_each(options->words),
+            .required = false,
+            .many = true}},
       .options = std::move(all),
       .footer =
           "Examples:\n"

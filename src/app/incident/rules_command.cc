@@ -33,7 +33,11 @@ Result<Table> rules_of(const Options& options) {
   const net::HttpAddress& first = hosts.addresses.front();
   auto answers = client::ask(std::span(&first, 1), hosts.credentials, {"GET", "/v1/rules", {}, {}},
                              respond::rules_columns(), kPatience);
-  if (!answers[0]) return tl::unexpected(answers[0].error());
+  if (const auto& answer = answers[0]; !answer)
+    return fail(answer.error().code, "{}{}", answer.error().message,
+                answer.error().code == Code::not_found
+                    ? "; --defaults lists the built-in rules without an agent"
+                    : "");
   Table table = std::move(answers[0]->table);
   return table;
 }
@@ -53,12 +57,10 @@ Command rules_command() {
   Options& o = *options;
   const auto ago = [](const std::string& word) { return parse_ago(word, Host::at("/").unix_now()); };
   std::vector<Option> all = {
-      {.names = {"--defaults"},
-       .help = "as they are without a configuration; no agent is asked",
-       .read = set(o.by_default)},
+      {.names = {"--defaults"}, .help = "the built-in rules; no agent is asked", .read = set(o.by_default)},
       {.names = {"--since"},
        .value = "TIME",
-       .help = "with test: of so long ago, as in 7d, or of then; default: 1d",
+       .help = "with test: from this long ago (7d) or this time on; default: 1d",
        .read = parsed(o.test.since, ago)},
       {.names = {"--job"}, .value = "ID", .help = "with test: of this job alone", .read = keep(o.test.job)},
       {.names = {"--config"},
@@ -70,7 +72,8 @@ Command rules_command() {
   all.push_back(format_option(o.test.format));
   return {
       .name = "rules",
-      .summary = "List what agents watch for, and with which thresholds; or test that with what was.",
+      .summary =
+          "List what agents watch for and with which thresholds, or replay the rules on recorded samples.",
       .arguments =
           {{.name = "test",
             .help =
@@ -92,7 +95,8 @@ Command rules_command() {
           "  spotter rules test --since 7d --config new.yaml",
       .check = [options]() -> Result<void> {
         const RulesTestOptions& test = options->test;
-        if (options->is_test && options->by_default) return fail(Code::invalid, "--defaults is not of test");
+        if (options->is_test && options->by_default)
+          return fail(Code::invalid, "--defaults cannot be used with test");
         if (!options->is_test && (test.since != 0 || !test.job.empty() || !test.config.empty()))
           return fail(Code::invalid, "--since, --job and --config are of test: `spotter rules test`");
         return {};

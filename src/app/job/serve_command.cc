@@ -19,6 +19,7 @@
 #include "base/system/file.h"
 #include "base/system/memory.h"
 #include "base/text/shell_word.h"
+#include "net/http/url.h"
 #include "serve/server.h"
 #include "serve/token.h"
 
@@ -145,6 +146,17 @@ Result<std::string> parse_base_path(const std::string& word) {
   return path;
 }
 
+// A page that is handed traces: what comes over a network in the clear may be anybody's.
+Result<std::string> parse_perfetto_url(const std::string& word) {
+  TRY_ASSIGN(const net::Url url, net::parse_url(word));
+  const bool is_here = url.host == "localhost" || url.host == "127.0.0.1" || url.host == "::1";
+  if (url.is_plain && !is_here)
+    return fail(Code::invalid, "\"{}\" is neither https://… nor http:// of this host", word);
+  if (url.path != "/")
+    return fail(Code::invalid, "\"{}\" is more than an address: Perfetto's page is at its root", word);
+  return word;
+}
+
 std::vector<Option> serve_options(Options& o) {
   std::vector<Option> all = {
       {.names = {"--port"},
@@ -171,7 +183,7 @@ std::vector<Option> serve_options(Options& o) {
       {.names = {"--token-file"},
        .value = "FILE",
        .help =
-           "take the token from this file, which only its user may read; without it the token is another one each time",
+           "take the access token from this file, which only its user may read; by default it is a new one at each start",
        .read = keep(o.token_file),
        .offer = offer_files()},
       {.names = {"--base-path"},
@@ -185,6 +197,12 @@ std::vector<Option> serve_options(Options& o) {
            "names without a dot and this host's own",
        .read = keep_each(o.serve.other_names),
        .repeatable = true},
+      {.names = {"--perfetto-url"},
+       .value = "URL",
+       .help =
+           "open traces in this copy of Perfetto's page rather than in https://ui.perfetto.dev, where a network is closed; "
+           "it is served at the root of its address",
+       .read = parsed(o.serve.perfetto_url, parse_perfetto_url)},
       {.names = {"--no-open"},
        .help = "do not open a browser where there is a display",
        .read = set(o.opens_browser, false)},
@@ -211,8 +229,8 @@ Command serve_command() {
             .many = true}},
       .options = serve_options(*options),
       .footer =
-          "Prints the address of the page as a line, with the token without which nothing is answered, and serves "
-          "until it is\ninterrupted. From another host: ssh -L 8080:127.0.0.1:PORT HOST, then the address with port 8080.\n"
+          "Prints the address of the page, which contains the access token, and serves until it is interrupted.\n"
+          "From another host: ssh -L 8080:127.0.0.1:PORT HOST, then the address with port 8080.\n"
           "Examples: spotter serve runs/\n          spotter serve --host gpu[01-16]",
       .action = [options]() -> Result<int> { return serve_traces(*options); },
   };

@@ -98,8 +98,15 @@ Result<int> show(const Options& options) {
   const bool is_view = options.query.since == 0 && options.format == &render::kText;
   wire::MetricsQuery query = options.query;
   query.rates = query.since != 0 && !options.raw;
-  TRY_ASSIGN(Samples samples, is_view ? ask_agents(hosts, viewed_query(options), WithoutHistory::newest)
-                                      : ask_agents(hosts, query));
+  const auto ask = [&] {
+    return is_view ? ask_agents(hosts, viewed_query(options), WithoutHistory::newest)
+                   : ask_agents(hosts, query);
+  };
+  TRY_ASSIGN(Samples samples, ask().map_error([&](Error error) {
+    if (error.code == Code::not_found && options.query.since == 0 && !hosts.addresses.front().socket.empty())
+      error.message += "; --once samples this machine without an agent";
+    return error;
+  }));
   if (!is_view && options.format == &render::kText)
     samples.tables = with_local_times(samples.tables, query.since > kDay / 2);
   if (is_view) {
@@ -250,7 +257,7 @@ Command metrics_command() {
   const auto options = std::make_shared<Options>();
   Command command = {
       .name = "metrics",
-      .summary = "Say what is measured on a machine, and what it was.",
+      .summary = "Show a machine's metrics, as they are now or from the agent's history.",
       .options = sample_options(*options),
       .check = [options] { return check_times(options->query); },
       .action = [options] { return metrics(*options); },

@@ -41,7 +41,11 @@ struct Options {
 
 Result<std::vector<agent::NotifierOptions>> configured(const Options& options) {
   AgentConfig config;
-  TRY(read_agent_config(options.config, config));
+  if (const Result<void> r = read_agent_config(options.config, config); !r)
+    return fail(r.error().code, "{}{}", r.error().message,
+                options.config == kConfig && r.error().code == Code::not_found
+                    ? "; name the agent's configuration with --config"
+                    : "");
   return std::move(config.options.notifiers);
 }
 
@@ -163,7 +167,7 @@ Command notify_command() {
   Options& o = *options;
   return {
       .name = "notify",
-      .summary = "List who is told of incidents, or send somebody a test.",
+      .summary = "List the notifiers that are told of incidents, or send one a test message.",
       .arguments =
           {{.name = "ACTION",
             .help =

@@ -67,7 +67,6 @@ constexpr TableKind kTables[] = {
      .is_events = true},
 };
 
-constexpr Ns kLookEvery = 5 * kSecond;
 constexpr size_t kMostNew = 64;  // processes that are read for the first time at one look
 constexpr size_t kMostProcesses = 4096, kMostJobs = 64;
 constexpr size_t kMostWriters = 128;  // of a job: its workers have the files of its ranks
@@ -89,7 +88,7 @@ class JobLog : public Collector {
     const Ns now = host_.steady_now(), unix_now = host_.unix_now();
     const Ns elapsed = last_ == 0 ? kSecond : std::max<Ns>(now - last_, 1);
     last_ = now;
-    if (last_look_ == 0 || now - last_look_ >= kLookEvery) {
+    if (last_look_ == 0 || now - last_look_ >= JobLogs::kLookEvery) {
       last_look_ = now;
       look();
     }

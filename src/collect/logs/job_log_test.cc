@@ -201,6 +201,24 @@ TEST_F(JobLogTest, WhatIsRotatedIsReadToItsEndAndThenWhatFollows) {
   EXPECT_EQ(count("files"), 1);
 }
 
+TEST_F(JobLogTest, ALineOfAFileThatIsFoundLateHasTheFilesTime) {
+  own = {R"(step (?P<step>\d+) at (?P<sps>\d+))"};
+  process(42, kRank0);
+  link(42, "fd/1", file("out.log"));
+  write("out.log", "");
+  sample();
+  write("out.log", "step 1 at 9\n");
+  sample();
+  std::filesystem::rename(file("out.log"), file("out.log.1"));
+  unix_time += kSecond;
+  machine_.pass(kSecond);
+  write("out.log", "step 2 at 9\n");
+  for (int second = 0; second < 6; ++second) sample();
+  ASSERT_EQ(took(), Times{kSecond});  // not the five more until it was found and read
+  EXPECT_EQ(told_.ended[0].within, kSecond + 10 * kMillisecond);
+  EXPECT_EQ(count("replaced"), 1);
+}
+
 TEST_F(JobLogTest, WhatIsCutOffIsReadFromItsBeginning) {
   process(42, kRank0);
   link(42, "fd/1", file("out.log"));

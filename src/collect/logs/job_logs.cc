@@ -96,11 +96,13 @@ void JobLogs::take_line(const LineReaders& readers, Tail& tail, const LogLine& l
   if (!whole) return;
   if (auto step = readers.steps.step(whole->text); step && step->step) {
     if (!step->stamp) step->stamp = whole->stamp;
-    const bool is_timed = line.written && *line.written <= unix_now && *line.written > unix_now - elapsed;
+    // A file is found at a look, and read from the next sample on.
+    const Ns within = line.is_found_late ? kLookEvery + 2 * elapsed : elapsed;
+    const bool is_timed = line.written && *line.written <= unix_now && *line.written > unix_now - within;
     loop_.add({.line = *step,
                .file = tail.id,
                .at = is_timed ? *line.written : unix_now,
-               .at_within = is_timed ? kFileTimeWithin : elapsed});
+               .at_within = is_timed ? kFileTimeWithin : within});
   }
   take_kind(tail, *whole, take_fatal(readers, tail, *whole), unix_now);
 }

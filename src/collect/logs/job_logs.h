@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/time.h"
 #include "collect/logs/fatal_counts.h"
 #include "collect/logs/log_file.h"
 #include "collect/logs/logged_steps.h"
@@ -25,6 +26,7 @@ class JobLogs {
  public:
   static constexpr size_t kMostFiles = 8;
   static constexpr i64 kBytesPerSecond = i64{1} << 20;
+  static constexpr Ns kLookEvery = 5 * kSecond;  // find() is called so often
 
   JobLogs() = default;
   JobLogs(const JobLogs&) = delete;

@@ -30,6 +30,7 @@ Result<void> LogFile::begin(bool from_its_end) {
   found_.found = Descriptor();
   state_ = found_.state;
   resume_at(from_its_end ? state_.st_size : 0);
+  is_found_late_ = !from_its_end;
   return {};
 }
 
@@ -45,7 +46,7 @@ void LogFile::resume_at(i64 offset) {
 void LogFile::tell(std::string_view text, std::optional<Ns> written, const Visit& visit) {
   ++counts_->lines;
   const bool is_newest = base_ + segments_.end() == offset_;
-  visit({text, base_ + segments_.begin(), is_newest ? written : std::nullopt});
+  visit({text, base_ + segments_.begin(), is_newest ? written : std::nullopt, is_found_late_});
 }
 
 void LogFile::finish(const Visit& visit) {
@@ -90,6 +91,7 @@ void LogFile::read(i64 most_bytes, const Visit& visit) {
   }
   const i64 before = offset_;
   read_to(now.st_size, most_bytes, time_of(now.st_mtim), visit);
+  is_found_late_ = false;
   if (offset_ < now.st_size && offset_ > before) return;  // where nothing more can be read it is over, too
   if (next_) {
     finish(visit);

@@ -17,6 +17,7 @@ struct LogLine {
   std::string_view text;
   i64 offset = 0;                  // of its first byte, in the file
   std::optional<Ns> written = {};  // when, where that is known: it is the newest of the file
+  bool is_found_late = false;      // the file was there before it was found: since the look before that
 };
 
 struct LogCounts {
@@ -65,8 +66,9 @@ class LogFile {
   Descriptor file_;
   i64 offset_ = 0;
   respond::LogSegments segments_;
-  i64 base_ = 0;            // where in the file the first byte of segments_ is
-  bool is_within_ = false;  // a line whose beginning was not read
+  i64 base_ = 0;                // where in the file the first byte of segments_ is
+  bool is_within_ = false;      // a line whose beginning was not read
+  bool is_found_late_ = false;  // and is read for the first time
   bool is_gone_ = false, is_over_ = false;
   std::optional<FoundLog> next_;
 };

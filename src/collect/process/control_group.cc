@@ -14,6 +14,8 @@ namespace {
 constexpr Field kColumns[] = {
     {"cgroup", Type::text, Unit::none, Role::key, "Path of the control group."},
     {"job", Type::text, Unit::none, Role::detail, "Job of its processes."},
+    {"rank", Type::integer, Unit::none, Role::detail,
+     "Rank in the job, where all of its processes are of one."},
     {"user", Type::text, Unit::none, Role::detail, "User of its processes."},
     {"container", Type::text, Unit::none, Role::detail, "Container: the first digits of its id."},
     {"container_name", Type::text, Unit::none, Role::detail, "Its name in the pod."},
@@ -159,9 +161,9 @@ ControlGroup::ControlGroup(const Host& host, std::string path, Who who)
 }
 
 void ControlGroup::append_to(Table& table) {
-  std::vector<Value> row{
-      std::string_view(path_),      or_null(who_.job), or_null(who_.user),         or_null(who_.container),
-      or_null(who_.container_name), or_null(who_.pod), or_null(who_.pod_namespace)};
+  std::vector<Value> row{std::string_view(path_), or_null(who_.job),          or_null(who_.rank),
+                         or_null(who_.user),      or_null(who_.container),    or_null(who_.container_name),
+                         or_null(who_.pod),       or_null(who_.pod_namespace)};
   is_v2_ ? read_v2(row) : read_v1(row);
   row.resize(table.columns());
   table.append(row);

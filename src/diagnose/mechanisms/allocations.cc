@@ -40,7 +40,7 @@ std::optional<Allocations> allocations(const JobModel& model, bool is_full) {
   Candidate& c = found.candidate;
   c.ranks = {ranks.begin(), ranks.end()};
   for (const u32 r : c.ranks) found.held = std::max(found.held, held_by(model, r));
-  found.times_a_step = times_a_step(model, calls, c.ranks);
+  found.calls_a_step = times_a_step(model, calls, c.ranks);
   c.is_named = true;
   c.undo = [&model, all, syncs](analyze::Scenario& s) {
     end_pauses(model, all, s);

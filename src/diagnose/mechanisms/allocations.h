@@ -14,7 +14,7 @@ inline constexpr double kFull = 0.95;
 // only in the first step: while memory is taken for the first time that is as it should be.
 struct Allocations {
   Candidate candidate;
-  double times_a_step = 0;
+  double calls_a_step = 0;
   double held = 0;  // the most of a device's memory among them
 };
 std::optional<Allocations> allocations(const JobModel& model, bool is_full);

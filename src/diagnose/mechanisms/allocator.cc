@@ -11,9 +11,10 @@ std::vector<Candidate> find_candidates(const JobModel& model) {
   Candidate& c = found->candidate;
   const bool is_one = c.ranks.size() == 1 || are_all(model, c.ranks);
   c.what = fmt::format(
-      "{} {} device memory from the driver and {} it back within the steps, {:.1f} times a step: the allocator's cache is "
+      "{} {} device memory from the driver and {} it back within the steps, by {} a step (cudaMalloc, cudaFree): the allocator's cache is "
       "too small for what the step holds, and cudaFree waits for the device",
-      who(model, c.ranks), is_one ? "takes" : "take", is_one ? "gives" : "give", found->times_a_step);
+      who(model, c.ranks), is_one ? "takes" : "take", is_one ? "gives" : "give",
+      calls_text(found->calls_a_step));
   return {std::move(c)};
 }
 

@@ -1,5 +1,7 @@
 #include <algorithm>
 #include <map>
+#include <set>
+#include <utility>
 
 #include "diagnose/mechanisms/list.h"
 #include "diagnose/mechanisms/sync_rows.h"
@@ -15,6 +17,14 @@ std::string usual_name(const JobModel& model, const std::vector<const SyncAt*>& 
   return std::ranges::max_element(counts, {}, [](const auto& count) { return count.second; })->first;
 }
 
+// One may be waited for in its own call, and again right behind it.
+size_t copies_of(const JobModel& model, const std::vector<const SyncAt*>& syncs) {
+  std::set<std::pair<u32, u32>> copies;
+  for (const SyncAt* sync : syncs)
+    copies.emplace(sync->rank, model.job.ranks[sync->rank].rows()[sync->row - 1].target);
+  return copies.size();
+}
+
 std::vector<Candidate> find_candidates(const JobModel& model) {
   std::vector<const SyncAt*> syncs;
   for (const SyncAt& sync : model.syncs)
@@ -24,8 +34,9 @@ std::vector<Candidate> find_candidates(const JobModel& model) {
   c.ranks = ranks_of(syncs);
   c.subject = usual_name(model, syncs);
   c.what = fmt::format(
-      "{} waits for its own copies from or to pageable memory, {:.1f} times a step (in {}), and launches nothing meanwhile",
-      host_of(model, c.ranks), times_a_step(model, syncs.size(), c.ranks), render::short_name(c.subject, 56));
+      "{} waits for its own copies from or to pageable memory, {} (in {}), and launches nothing meanwhile",
+      host_of(model, c.ranks), times_text(times_a_step(model, copies_of(model, syncs), c.ranks)),
+      render::short_name(c.subject, 56));
   c.is_named = true;  // the call ends with its copy
   c.undo = [&model, syncs](analyze::Scenario& s) {
     skip(model, syncs, s);

@@ -1,3 +1,7 @@
+#include <set>
+#include <utility>
+
+#include "base/saturated.h"
 #include "diagnose/mechanisms/list.h"
 #include "diagnose/mechanisms/pause_sums.h"
 #include "diagnose/mechanisms/words.h"
@@ -7,6 +11,39 @@ namespace {
 
 // What it takes to fetch a batch that is ready: from a worker's queue, with its tensors' memory mapped.
 constexpr Ns kFetch = 200'000;
+
+// Some loaders give a batch at once and let wait for the next: a mean of both describes neither.
+struct LongWaits {
+  Ns mean = 0;
+  size_t steps = 0;  // that have one, of a rank; 0: there are no such two kinds
+};
+
+LongWaits long_waits(const JobModel& model, const std::vector<RankPauses>& ranks, const PauseFacts& facts) {
+  constexpr size_t kMostOfTen = 6;
+  constexpr Ns kOfTen = 9;
+  std::set<std::pair<u32, u32>> steps;  // of which rank
+  size_t count = 0;
+  Ns sum = 0;
+  for (const RankPauses& rank : ranks)
+    for (const PauseAt* pause : rank.pauses)
+      if (pause->host > facts.host / static_cast<Ns>(facts.count)) {
+        sum = add_saturated(sum, pause->host);
+        steps.emplace(rank.rank, pause->step);
+        ++count;
+      }
+  const size_t each = (steps.size() + ranks.size() / 2) / ranks.size();
+  if (each == 0 || static_cast<i64>(each) >= model.steps || 10 * count > kMostOfTen * facts.count ||
+      sum / kOfTen < facts.host / 10)
+    return {};
+  return {sum / static_cast<Ns>(count), each};
+}
+
+std::string remedy_of(const JobModel& model, bool are_some) {
+  return fmt::format("Load with more workers (num_workers){}, or do less for each sample{}.",
+                     model.evidence.has_device_work ? ", persistent_workers=True and pin_memory=True"
+                                                    : " and persistent_workers=True",
+                     are_some ? "; look at the storage and the processors of their host" : "");
+}
 
 std::vector<Candidate> find_candidates(const JobModel& model) {
   const auto all =
@@ -22,22 +59,27 @@ std::vector<Candidate> find_candidates(const JobModel& model) {
   c.subject = facts.first.name;
   const Ns mean = facts.host / static_cast<Ns>(facts.count);
   const bool are_some = ranks.size() < all.size();
-  c.what = fmt::format("{} {} {} for {} next batch{}", who(model, c.ranks),
-                       c.ranks.size() == 1 || are_all(model, c.ranks) ? "waits" : "wait", human(mean),
-                       c.ranks.size() == 1 || are_all(model, c.ranks) ? "its" : "their",
-                       c.steps.empty() ? " in each step"
-                                       : fmt::format(" in {} {}", c.steps.size() == 1 ? "step" : "steps",
-                                                     steps_text(c.steps)));
+  const LongWaits waits = c.steps.empty() ? long_waits(model, ranks, facts) : LongWaits{};
+  const Ns shown = waits.steps > 0 ? waits.mean : mean;
+  std::string where = "in each step";
+  if (!c.steps.empty())
+    where = fmt::format("in {} {}", c.steps.size() == 1 ? "step" : "steps", steps_text(c.steps));
+  else if (waits.steps > 0)
+    where = fmt::format("in {} of {} steps", waits.steps, model.steps);
+  const bool is_one = c.ranks.size() == 1 || are_all(model, c.ranks);
+  c.what = fmt::format("{} {} {} for {} next batch {}", who(model, c.ranks), is_one ? "waits" : "wait",
+                       human(shown), is_one ? "its" : "their", where);
   if (are_some) {
     const size_t others = everybody.count - facts.count;
     c.what += fmt::format(", the others {}",
                           human(others == 0 ? 0 : (everybody.host - facts.host) / static_cast<Ns>(others)));
   }
-  if (!are_some && mean <= kFetch) {
+  if (!are_some && shown <= kFetch) {
     c.is_opportunity = true;
     c.against = "a batch that is ready takes as long to fetch: larger batches make it count for less";
   }
   c.is_named = true;
+  c.remedy = remedy_of(model, are_some);
   c.undo = [&model, ranks](analyze::Scenario& s) { end_pauses(model, ranks, s); };
   return {std::move(c)};
 }
@@ -49,9 +91,7 @@ const Mechanism kDataLoading = {
     .summary =
         "The host is in enumerate(DataLoader)#... or enumerate(DataPipe)#... and launches nothing. Ranks that stand out (three times the median and 0.3 % of "
         "the step) are told, else all; of all alike up to 0.2 ms, which fetching a batch takes that is ready, is an opportunity.",
-    .remedy =
-        "Load with more workers (num_workers), persistent_workers=True and pin_memory=True, or do less for each sample; "
-        "of single ranks look at their host's storage and processors.",
+    .remedy = "",  // each has its own
     .evidence = "--table step_breakdown",
     .candidates = find_candidates,
 };

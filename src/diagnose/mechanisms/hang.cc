@@ -73,7 +73,7 @@ std::optional<Candidate> of_traces(const JobModel& model) {
   c.group = first->group;
   c.subject = first->waiting[0].operation;
   const std::string where = inside(model, c.ranks[0]);
-  c.what = fmt::format("{} never reached {} {}{}; {} rank{} wait{} in it", who(model, c.ranks), c.subject,
+  c.what = fmt::format("{} never launched {} {}{}; {} rank{} wait{} in it", who(model, c.ranks), c.subject,
                        first->absent[0].made + 1, first->group.empty() ? "" : " of group " + first->group,
                        first->waiting.size(), first->waiting.size() == 1 ? "" : "s",
                        first->waiting.size() == 1 ? "s" : "");

@@ -84,8 +84,8 @@ std::string sentence(const JobModel& model, const Candidate& c, const std::vecto
           : fmt::format("The {} of {}", is_one ? "host" : "hosts", lower_first(who(model, c.ranks)));
   std::string text =
       fmt::format("{} {} for {}", hosts,
-                  is_one || model.job.ranks.size() == 1 ? (is_covered ? "launches nothing" : "stands still")
-                                                        : (is_covered ? "launch nothing" : "stand still"),
+                  is_one || model.job.ranks.size() == 1 ? (is_covered ? "launches nothing" : "pauses")
+                                                        : (is_covered ? "launch nothing" : "pause"),
                   facts.count == 1 ? human(facts.longest) : human(facts.median));
   if (!c.subject.empty()) text += " in " + where(facts);
   const bool are_uneven = facts.count > 1 && facts.longest > 2 * facts.median;
@@ -93,9 +93,8 @@ std::string sentence(const JobModel& model, const Candidate& c, const std::vecto
   if (!c.steps.empty())
     text += fmt::format(", in {} {}", c.steps.size() == 1 ? "step" : "steps", steps_text(c.steps));
   else if (facts.count > 1)
-    text += fmt::format(", {:.1f} times a step", static_cast<double>(facts.count) /
-                                                     static_cast<double>(model.steps) /
-                                                     static_cast<double>(ranks.size()));
+    text += ", " + times_text(static_cast<double>(facts.count) / static_cast<double>(model.steps) /
+                              static_cast<double>(ranks.size()));
   return text;
 }
 

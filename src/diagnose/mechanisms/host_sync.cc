@@ -13,11 +13,10 @@ Candidate candidate_of(const JobModel& model, const std::string& name,
   Candidate c;
   c.ranks = ranks_of(syncs);
   c.subject = name;
-  const double times = times_a_step(model, syncs.size(), c.ranks);
   c.what = fmt::format(
-      "{} waits for the device within the step, {:.{}f} times a step{}, and the device then has nothing to do until the "
+      "{} waits for the device within the step, {}{}, and the device then has nothing to do until the "
       "host has launched again",
-      host_of(model, c.ranks), times, times < 3 ? 1 : 0,
+      host_of(model, c.ranks), times_text(times_a_step(model, syncs.size(), c.ranks)),
       name.empty() ? "" : " in " + render::short_name(name, 56));
   c.is_named = true;
   c.undo = [&model, syncs](analyze::Scenario& s) { skip(model, syncs, s); };

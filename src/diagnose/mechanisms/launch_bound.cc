@@ -38,6 +38,18 @@ std::vector<Compared> slower_steps(const JobModel& model, u32 r) {
   return slower;
 }
 
+// Pieces of device work that it launches in a step, by the median of its stage.
+double times_as_many(const JobModel& model, u32 r) {
+  const auto a_step = [&](u32 rank) {
+    return static_cast<double>(model.launches[rank].count) /
+           static_cast<double>(std::max<size_t>(1, model.job.ranks[rank].steps()));
+  };
+  std::vector<double> of_stage;
+  for (const u32 peer : model.stages.ranks[model.stages.of[r]]) of_stage.push_back(a_step(peer));
+  const double usual = lower_median(of_stage);
+  return usual > 0 ? a_step(r) / usual : 1;
+}
+
 std::optional<Candidate> of_rank(const JobModel& model, u32 r) {
   std::vector<Compared> slower = slower_steps(model, r);
   if (slower.empty() ||
@@ -47,8 +59,16 @@ std::optional<Candidate> of_rank(const JobModel& model, u32 r) {
   for (const Compared& c : slower) times += 1 / c.ratio / static_cast<double>(slower.size());
   Candidate c;
   c.ranks = {r};
-  c.what = fmt::format("The host of {} takes {:.1f} times as long to launch its work as its peers' do",
-                       lower_first(who(model, c.ranks)), times);
+  const double more = times_as_many(model, r);
+  c.what = fmt::format("The host of {} takes {:.1f} times as long to launch its work as its peers' do{}",
+                       lower_first(who(model, c.ranks)), times,
+                       more > kSlower ? fmt::format(": it launches {:.1f} times as much", more) : "");
+  c.remedy =
+      more > kSlower
+          ? "Find what differs on this rank: another path through the code, eager where the others are compiled, "
+            "settings for debugging or profiling."
+          : "Look at what slows this host's launches: the clock and the load of its processors, where its threads are pinned, "
+            "other processes, and settings for debugging.";
   c.undo = [&model, r, slower = std::move(slower)](analyze::Scenario& s) {
     for (const Compared& one : slower) scale_launches(model.job, r, one.step, one.ratio, s);
   };

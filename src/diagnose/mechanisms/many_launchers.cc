@@ -14,8 +14,8 @@ std::vector<Candidate> find_candidates(const JobModel& model) {
   }
   if (c.ranks.empty()) return {};
   c.what = fmt::format(
-      "{} launches from {} threads: what one of them waits for does not hold up the others, so nothing is told of "
-      "where the host stands still",
+      "{} launches from {} threads: what one of them waits for does not hold up the others, so nothing can be "
+      "told of the host's pauses",
       host_of(model, c.ranks), most);
   c.is_caveat = true;
   c.is_certain = true;

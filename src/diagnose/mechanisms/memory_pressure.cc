@@ -11,10 +11,10 @@ std::vector<Candidate> find_candidates(const JobModel& model) {
   Candidate& c = found->candidate;
   const bool is_one = c.ranks.size() == 1 || are_all(model, c.ranks);
   c.what = fmt::format(
-      "{} {} up to {} of the device's memory and {} out of it: {:.1f} times a step memory is given back to the driver, which waits for the device, and "
-      "asked for anew",
+      "{} {} up to {} of the device's memory and {} out of it: by {} a step (cudaFree, cudaMalloc) memory is given back to the driver, which waits for "
+      "the device, and asked for anew",
       who(model, c.ranks), is_one ? "holds" : "hold", percent_of(found->held), is_one ? "runs" : "run",
-      found->times_a_step);
+      calls_text(found->calls_a_step));
   return {std::move(c)};
 }
 

@@ -84,8 +84,8 @@ std::vector<Candidate> find_candidates(const JobModel& model) {
   for (const Immediate& w : waits)
     if (c.ranks.empty() || c.ranks.back() != w.rank) c.ranks.push_back(w.rank);
   c.what = fmt::format(
-      "Computation waits for each collective right after it was launched, {:.1f} times a step: nothing overlaps with them though it could",
-      times_a_step(model, waits.size(), c.ranks));
+      "Computation waits for each collective right after it was launched, {}: nothing overlaps with them though it could",
+      times_text(times_a_step(model, waits.size(), c.ranks)));
   c.is_opportunity = true;
   c.is_named = true;
   c.undo = [&model, waits](analyze::Scenario& s) {

@@ -83,8 +83,8 @@ const Mechanism kSlowDevice = {
         "standard errors in 70 % of its steps or more, from the first on, evenly. More calls are uneven_work; a level that "
         "shifts within the recording is clock_drop.",
     .remedy =
-        "Compare its clocks, power and temperature with its peers' (spotter metrics --metric 'gpu_*'), and swap the device "
-        "if nothing else runs on it.",
+        "Compare its clocks, power and temperature with its peers' (spotter metrics --metric 'gpu_*'): a power cap, cooling or another process "
+        "on it may be why; if it is none of them, replace the device.",
     .evidence = "--table kernel_breakdown",
     .candidates = find_candidates,
 };

@@ -178,7 +178,7 @@ std::optional<Candidate> candidate_of(const JobModel& model, const std::vector<G
   const std::string hosts =
       group.knows_hosts ? fmt::format(" ({} host{})", group.sort.hosts, group.sort.hosts == 1 ? "" : "s")
                         : "";
-  c.what = fmt::format("The link of ranks {}{} moves {:.1f} GB/s, where {} {:.1f}",
+  c.what = fmt::format("The link of ranks {}{} moves {:.1f} GB/s, where {} {:.1f} GB/s",
                        ranks_text(model, c.ranks), hosts, group.bandwidth(), best.words, best.bandwidth);
   c.is_confirmed = slow.size() > 1;
   if (slow.size() == 1 && slow[0].is_of_device)

@@ -107,8 +107,8 @@ std::optional<Candidate> of_stages(const JobModel& model) {
   if (stages.empty()) return {};
   std::ranges::sort(c.ranks);
   c.what = fmt::format(
-      "The same kernels take {} of {} ranks other times in each step, up to {} longer: their work is "
-      "of unequal size, and in each step the others wait for the one that has most",
+      "Work is uneven: on {} of {} ranks, others in each step, the same kernels take up to {} longer than on "
+      "their peers, which wait for the one that has most",
       varying, c.ranks.size(), percent_of(most));
   c.undo = [&model, stages](analyze::Scenario& s) {
     for (const Uneven& stage : stages) even_out(model, stage.ranks, stage.limit, s);

@@ -9,9 +9,8 @@ std::vector<Candidate> find_candidates(const JobModel& model) {
   for (u32 r = 0; r < model.job.ranks.size(); ++r)
     if (!model.job.ranks[r].tells_silences && model.job.ranks[r].launchers == 0) c.ranks.push_back(r);
   if (c.ranks.empty()) return {};
-  c.what = fmt::format(
-      "Most of what {} did was left out of the trace, so nothing is told of where it stands still",
-      lower_first(host_of(model, c.ranks)));
+  c.what = fmt::format("Most of what {} did was left out of the trace, so nothing can be told of its pauses",
+                       lower_first(host_of(model, c.ranks)));
   c.is_caveat = true;
   c.is_certain = true;
   return {std::move(c)};

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <set>
 #include <string>
 #include <vector>
@@ -53,6 +54,25 @@ inline std::string host_of(const JobModel& model, const std::vector<u32>& ranks)
 inline double times_a_step(const JobModel& model, size_t times, const std::vector<u32>& ranks) {
   return static_cast<double>(times) / static_cast<double>(ranks.size()) /
          static_cast<double>(std::max<i64>(1, model.steps));
+}
+
+// "4", "0.7": of whole ones without a fraction.
+inline std::string count_of(double count) {
+  constexpr double kFraction = 0.05;
+  return std::abs(count - std::round(count)) < kFraction && count >= 1 ? fmt::format("{:.0f}", count)
+                                                                       : fmt::format("{:.1f}", count);
+}
+
+// "once a step", "4 times a step".
+inline std::string times_text(double times) {
+  const std::string count = count_of(times);
+  return count == "1" ? "once a step" : count + " times a step";
+}
+
+// "1 call", "4 calls".
+inline std::string calls_text(double calls) {
+  const std::string count = count_of(calls);
+  return count + (count == "1" ? " call" : " calls");
 }
 
 std::vector<u32> all_ranks(const JobModel& model);

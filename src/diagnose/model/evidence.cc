@@ -41,7 +41,9 @@ std::vector<OperatorRate> operators(const Table& t) {
     if (!rank || is_null(t.at(row, t.column("bound")))) continue;
     all.push_back(
         {*rank, std::string(t.text(row, t.column("operator"))),
-         std::string(table::text_or_empty(t, row, "shapes")), integer(t, row, "calls"),
+         std::string(table::text_or_empty(t, row, "shapes")),
+         std::string(table::text_or_empty(t, row, "dtype")),
+         std::string(table::text_or_empty(t, row, "bound")), integer(t, row, "calls"),
          integer(t, row, "device_ns"),
          std::max(real(t, row, "flops_utilization_ratio"), real(t, row, "bandwidth_utilization_ratio"))});
   }
@@ -63,6 +65,7 @@ Evidence gather_evidence(std::span<const Table> answers, const analyze::FlightRe
           .memory_held = memory_held(answer_of(analyze::kDeviceSummary, answers),
                                      answer_of(analyze::kMemoryTimeline, answers)),
           .operators = operators(answer_of(analyze::kOperatorEfficiency, answers)),
+          .has_device_work = answer_of(analyze::kTemporalBreakdown, answers).rows() > 0,
           .damaged = damaged(answer_of(analyze::kSummary, answers))};
 }
 

@@ -15,7 +15,7 @@ namespace spotter::diagnose {
 // An operator of a rank with one shape and type.
 struct OperatorRate {
   i64 rank = 0;
-  std::string name, shapes;
+  std::string name, shapes, dtype, bound;  // as in operator_efficiency
   i64 calls = 0;
   Ns device = 0;     // of all its calls
   double ratio = 0;  // of what its device could do: of its peak in that type, or of its memory's bandwidth
@@ -25,6 +25,7 @@ struct Evidence {
   const analyze::FlightRecords* records = nullptr;  // outlives it; null: none
   std::map<i64, double> memory_held = {};  // by rank: the most of a device's memory that it had reserved
   std::vector<OperatorRate> operators = {};
+  bool has_device_work = false;
   std::set<i64> damaged = {};  // ranks of whose traces a part was lost
   std::set<i64> unread = {};   // ranks whose traces could not be read at all
 };

@@ -54,7 +54,7 @@ TEST(TableHtml, HasCaptionScopesAndExactValues) {
 
 TEST(PointsHtml, TellsOfAFindingWhatItCostsAndWhereToLook) {
   const std::string html = points_html({{.text = "Rank 3 is slow.",
-                                         .about = "slow device, ranks 3",
+                                         .about = "slow device, rank 3",
                                          .kind = "fault",
                                          .time = 43'862'201,
                                          .share = 0.5,

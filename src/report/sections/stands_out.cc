@@ -16,12 +16,21 @@ namespace {
 constexpr size_t kMost = 5;  // in the report: the most telling ones
 
 std::string told(const Table& findings, size_t row) {
-  const std::string_view remedy = table::text_or_empty(findings, row, "remedy");
-  return fmt::format("{}{}{}", findings.text(row, findings.column("finding")), remedy.empty() ? "" : " ",
-                     remedy);
+  std::string text(findings.text(row, findings.column("finding")));
+  if (const std::string_view against = table::text_or_empty(findings, row, "against"); !against.empty())
+    text += fmt::format(" Against it: {}.", against);
+  if (const std::string_view remedy = table::text_or_empty(findings, row, "remedy"); !remedy.empty())
+    text += fmt::format(" {}", remedy);
+  return text;
 }
 
-// Its rule, its numbers and where to see more.
+// "rank 3", "ranks 3-5".
+std::string named(std::string_view name, std::string_view numbers) {
+  const bool is_one = name.ends_with('s') && numbers.find_first_not_of("0123456789") == numbers.npos;
+  return fmt::format("{} {}", is_one ? name.substr(0, name.size() - 1) : name, numbers);
+}
+
+// Its mechanism, its numbers, how sure it is and where to see more.
 std::string about(const Table& findings, size_t row) {
   std::string text = fmt::format("{}, {}", findings.text(row, findings.column("mechanism")),
                                  findings.text(row, findings.column("kind")));
@@ -29,9 +38,12 @@ std::string about(const Table& findings, size_t row) {
     const Value value = findings.at(row, findings.column(name));
     if (is_null(value)) continue;
     const Field& field = findings.schema()[findings.column(name)];
-    text +=
-        fmt::format(", {}{}", name == "ranks" ? "ranks " : "", render::human(value, field.unit, field.role));
+    const std::string shown = render::human(value, field.unit, field.role);
+    text += ", " + (name == "ranks" ? named(name, shown) : shown);
   }
+  if (const std::string_view confidence = table::text_or_empty(findings, row, "confidence");
+      !confidence.empty())
+    text += fmt::format(", {} confidence", confidence);
   return text + fmt::format("; see {}", findings.text(row, findings.column("evidence")));
 }
 
@@ -69,7 +81,7 @@ std::string healthy(const Subject& subject, bool has_small) {
         diagnose::percent(diagnose::ratio(sum_over(subject.facts, &diagnose::RankFacts::compute), device)));
   if (subject.facts.mfu) text += ", MFU is " + diagnose::percent(*subject.facts.mfu);
   if (const auto [mechanism, share] = largest(subject.findings); !mechanism.empty())
-    text += fmt::format("; the largest thing to win is {} ({:.1f} %)", mechanism, 100 * share);
+    text += fmt::format("; the largest possible gain is {} ({:.1f} %)", mechanism, 100 * share);
   return text + ".";
 }
 
@@ -129,7 +141,7 @@ Point detailed(const Table& findings, size_t row) {
   std::ranges::replace(point.about, '_', ' ');
   for (const std::string_view name : {"ranks", "group", "steps"})
     if (const std::string_view whose = table::text_or_empty(findings, row, name); !whose.empty())
-      point.about += fmt::format(", {} {}", name, whose);
+      point.about += ", " + named(name, whose);
   return point;
 }
 

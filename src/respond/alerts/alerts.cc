@@ -68,8 +68,6 @@ AlertAnswer Alerts::take(const AlertFrame& frame, const Alert& alert, const Call
     if (const auto may = caller.may(answer.job); !may)
       return say(AlertOutcome::not_taken, may.error().message);
     if (!alert.is_firing && alert.starts >= kept.starts && kept.condition.is_firing) {
-      if (frame.truncated > 0)
-        return say(AlertOutcome::goes_on, "others were left out of what was sent: nothing is over by that");
       kept.condition.is_firing = false;
       kept.condition.at = kept.heard = at;
       conditions.push_back(kept.condition);

@@ -1,6 +1,7 @@
 #include "respond/incidents/conclusion.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <map>
@@ -55,10 +56,15 @@ std::string table_in(std::string_view command) {
   return std::string(rest.substr(0, rest.find(' ')));
 }
 
+struct Untraced {
+  size_t processes = 0;
+  std::set<i64> ranks = {};  // of those that have one; not more than are named
+};
+
 struct Traced {
   std::map<i64, std::string> hosts;  // of ranks with a trace
   size_t written = 0;
-  std::map<std::string, i64> reasons;  // why others have none
+  std::map<std::string, Untraced> reasons;  // why others have none
 };
 
 Traced traced_by(const Table& receipts) {
@@ -72,17 +78,30 @@ Traced traced_by(const Table& receipts) {
         traced.hosts.emplace(*rank, columns.text(row, kHost));
     } else {
       const std::string_view reason = columns.text(row, kReason);
-      ++traced.reasons[std::string(reason.empty() ? columns.text(row, kState) : reason)];
+      Untraced& those = traced.reasons[std::string(reason.empty() ? columns.text(row, kState) : reason)];
+      ++those.processes;
+      if (const auto rank = columns.integer(row, kRank); rank && those.ranks.size() < kMostSuspects)
+        those.ranks.insert(*rank);
     }
   }
   return traced;
 }
 
+// "ranks 3, 7", "ranks 3, 7 and 2 more processes", "2 processes".
+std::string named(const Untraced& those) {
+  const auto processes = [](size_t n, const char* more) {
+    return fmt::format("{} {}{}", n, more, n == 1 ? "process" : "processes");
+  };
+  if (those.ranks.empty()) return processes(those.processes, "");
+  const size_t more = those.processes - those.ranks.size();
+  return fmt::format("{} {}{}", those.ranks.size() == 1 ? "rank" : "ranks", fmt::join(those.ranks, ", "),
+                     more == 0 ? "" : " and " + processes(more, "more "));
+}
+
 void add_reasons(const Traced& traced, std::vector<std::string>& not_known) {
-  for (const auto& [reason, count] : traced.reasons) {
+  for (const auto& [reason, those] : traced.reasons) {
     if (not_known.size() >= kMostEvidence) return;
-    not_known.push_back(
-        fmt::format("{} {} no trace: {}", count, count == 1 ? "process wrote" : "processes wrote", reason));
+    not_known.push_back(fmt::format("{} wrote no trace: {}", named(those), reason));
   }
 }
 

@@ -71,7 +71,7 @@ TEST(Conclusion, WithoutAFaultNothingIsNamed) {
   EXPECT_FALSE(c.verdict);
   EXPECT_EQ(c.not_known, (std::vector<std::string>{"the traces show no fault", "Rank 3 computes 50 % longer.",
                                                    "1 of 4 ranks were not traced",
-                                                   "1 process wrote no trace: the disk is full"}));
+                                                   "rank 3 wrote no trace: the disk is full"}));
   EXPECT_EQ(c.evidence.size(), 1u);
 }
 
@@ -89,7 +89,13 @@ TEST(Conclusion, RanksOfAnyFormAreBounded) {
 
 TEST(Conclusion, WhyThereAreNoFindings) {
   EXPECT_EQ(without_findings(receipts(0, 2)).not_known,
-            std::vector<std::string>{"2 processes wrote no trace: the disk is full"});
+            std::vector<std::string>{"ranks 0, 1 wrote no trace: the disk is full"});
+  EXPECT_EQ(without_findings(receipts(0, 10)).not_known,
+            std::vector<std::string>{
+                "ranks 0, 1, 2, 3, 4, 5, 6, 7 and 2 more processes wrote no trace: the disk is full"});
+  const Cells unknown = {{"host", "gpu01"}, {"state", "expired"}, {"reason", ""}};
+  EXPECT_EQ(without_findings(table_of("receipts", {unknown, unknown})).not_known,
+            std::vector<std::string>{"2 processes wrote no trace: expired"});
   EXPECT_EQ(without_findings(receipts(2)).not_known,
             std::vector<std::string>{"the traces could not be read"});
 }

@@ -34,7 +34,8 @@ struct Condition {
   bool no_capture = false;       // whoever says it wants none
   // The id of the incident that several jobs of its host share, where it is of one of them (shared.h).
   std::string shared_incident = {};
-  bool is_shared = false;  // it is in that one, not in its job's own; not said to other hosts
+  bool is_shared = false;      // it is in that one, not in its job's own; not said to other hosts
+  bool is_new_normal = false;  // over, since it is what is usual now, and nothing was mended
 };
 
 // What makes it the same condition when it is told again: FNV-1a of rule, job, host, rank and device,

@@ -114,7 +114,8 @@ void Incidents::end_orphans(Ns at, Changes& changes) {
     for (Kept& one : incidents_) {
       if (one.incident.key() == key && one.incident.n == learnt.led.n) kept = &one;
     }
-    if (!kept) {
+    const bool is_new = !kept;
+    if (is_new) {
       forget(at);
       if (incidents_.size() >= options_.most) {
         ++left_out_;
@@ -134,6 +135,8 @@ void Incidents::end_orphans(Ns at, Changes& changes) {
     incident.led_by = options_.host;
     incident.told = at;
     incident.closed = 0;
+    // How one ends that recovered elsewhere its leader knew.
+    if (is_new || learnt.led.state != IncidentState::recovering) incident.ending = Ending::not_known;
     incident.state = incident.before;
     go_on_with(*kept, learnt);
     if (options_.look_back) options_.look_back(incident);
@@ -260,7 +263,7 @@ void Incidents::take_over(Kept& kept) const {
   if (learnt != learnt_.end()) go_on_with(kept, learnt->second);
 }
 
-Incidents::Changes Incidents::receive(const Report& report, Ns at, std::vector<u64>* mended) {
+Incidents::Changes Incidents::receive(const Report& report, Ns at, std::vector<u64>* mended, bool stands_in) {
   Changes changes;
   const auto keep = [&](Changes more) {
     changes.insert(changes.end(), std::make_move_iterator(more.begin()), std::make_move_iterator(more.end()));
@@ -290,7 +293,7 @@ Incidents::Changes Incidents::receive(const Report& report, Ns at, std::vector<u
     condition.at = here(condition.at);
     condition.since = here(condition.since);
     if (mended && condition.is_firing && is_mended(condition)) mended->push_back(fingerprint(condition));
-    keep(take(condition, at));
+    keep(take(condition, at, stands_in));
   }
   return changes;
 }

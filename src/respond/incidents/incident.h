@@ -26,6 +26,11 @@ inline constexpr const char* kIncidentStateNames[] = {
     "pending", "firing", "investigating", "verdict", "inconclusive", "recovering", "resolved"};
 inline const char* state_name(IncidentState state) { return kIncidentStateNames[static_cast<size_t>(state)]; }
 
+// How it ends: its conditions are over, are what is usual now, or are said no more by hosts that went or
+// began anew.
+enum class Ending : u8 { over, new_normal, not_known };
+inline constexpr const char* kEndingNames[] = {"over", "new_normal", "not_known"};
+
 struct JobOfIncident {
   std::string id = {}, name = {}, user = {};
   i64 world_size = 0, hosts = 0;  // 0: not known
@@ -112,6 +117,7 @@ struct Incident {
   IncidentState state = IncidentState::pending;
   Urgency urgency = Urgency::warning;
   Ns opened = 0, updated = 0, closed = 0;  // closed 0: it is open
+  Ending ending = Ending::over;            // of one that recovers or is resolved
   std::string led_by = {};
   Symptom symptom = {};
   std::optional<Verdict> verdict = {};

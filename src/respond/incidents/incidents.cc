@@ -24,6 +24,12 @@ i64 first_sequence(const std::string& host) {
   return (1 + static_cast<i64>(fnv1a(host) % kPlaces)) * kEach;
 }
 
+const char* why_it_ends(Ending ending) {
+  constexpr const char* kWhy[] = {"all conditions are over", "it stays so, which is normal now",
+                                  "nobody says any more that it goes on"};
+  return kWhy[static_cast<size_t>(ending)];
+}
+
 }  // namespace
 
 void Incidents::restore(Incident incident, Ns at) {
@@ -53,7 +59,14 @@ Incidents::Changes Incidents::take(const Condition& condition, Ns at, bool stand
   if (condition.is_firing && is_mended(condition)) return changes;
   Kept* kept = kept_for(condition, at);
   if (!condition.is_firing) {
-    if (kept && kept->firing.erase(fingerprint(condition)) > 0) --conditions_;
+    if (kept && kept->firing.erase(fingerprint(condition)) > 0) {
+      --conditions_;
+      Ending& ending = kept->incident.ending;
+      if (condition.is_new_normal)
+        ending = Ending::new_normal;
+      else if (ending == Ending::not_known)
+        ending = Ending::over;  // who is left knows
+    }
     return changes;
   }
   const bool is_new = !kept;
@@ -140,6 +153,7 @@ bool Incidents::add(Kept& kept, const Condition& condition) {
       return false;
     }
     ++conditions_;
+    if (kept.firing.empty()) kept.incident.ending = Ending::over;
   }
   kept.firing[key] = condition;
   const Urgency before = kept.incident.urgency;
@@ -189,9 +203,11 @@ void Incidents::pass(Kept& kept, Ns at, Changes& changes) {
   Incident& incident = kept.incident;
   if (std::exchange(kept.is_changed, false)) describe(incident, kept.firing);
   if (at >= kept.grace) {
-    conditions_ -= std::erase_if(kept.firing, [&](const auto& c) {
+    const size_t forgotten = std::erase_if(kept.firing, [&](const auto& c) {
       return at - c.second.at > options_.forget && !is_by_hand(c.second);
     });
+    conditions_ -= forgotten;
+    if (forgotten > 0) incident.ending = Ending::not_known;
   }
   const bool is_quiet = kept.firing.empty() && at >= kept.grace;
   switch (incident.state) {
@@ -219,7 +235,7 @@ void Incidents::pass(Kept& kept, Ns at, Changes& changes) {
     case IncidentState::inconclusive:
       if (is_quiet) {
         incident.before = incident.state;
-        move(kept, IncidentState::recovering, "all conditions are over", Word::none, at, changes);
+        move(kept, IncidentState::recovering, why_it_ends(incident.ending), Word::none, at, changes);
       } else if (incident.shared_by && !incident.verdict && at - incident.fired <= options_.together &&
                  verdict_of(related(kept, at))) {
         settle(kept, {}, "something else is wrong with the host", at, changes);

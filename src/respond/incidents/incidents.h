@@ -106,7 +106,8 @@ class Incidents {
   // What a host tells that has a part of a job: its conditions, and what it has led so far, at the times of
   // this host's clock.
   // `mended`: gets those of its conditions that somebody has resolved here, and that nothing else ends.
-  Changes receive(const Report& report, Ns at, std::vector<u64>* mended = nullptr);
+  // `stands_in`: as of take().
+  Changes receive(const Report& report, Ns at, std::vector<u64>* mended = nullptr, bool stands_in = false);
   // What is open of a job and not just being looked into: that is for who has begun it to tell.
   std::vector<Incident> to_hand_over(const std::string& job) const;
   // The other way round: what `host` has now is closed here, and told no more.

@@ -245,6 +245,21 @@ TEST(Leading, WhereItsReportIsIsHandedOverWithTheIncidentOfThatName) {
   EXPECT_EQ(report_of(later_with_own, "4711-speed-4"), "none");
 }
 
+// Who should lead counts the same incident from 0: of one number receivers take one message.
+TEST(Leading, WhoStandsInNumbersWhatOthersTellItAsItsOwn) {
+  const Condition stuck{
+      .rule = "progress_stopped", .family = "progress", .job = "4711", .since = kBegin, .at = kBegin};
+  const Report report{.host = "gpu03", .sent = kBegin, .job = {.id = "4711"}, .conditions = {stuck}};
+  const auto sequence_at = [&](bool stands_in) {
+    Incidents incidents({.cluster = "a", .host = "gpu02"});
+    incidents.receive(report, kBegin, nullptr, stands_in);
+    const auto found = incidents.find("4711-progress-1");
+    return found ? found->sequence : -1;
+  };
+  EXPECT_LT(sequence_at(false), 1000);
+  EXPECT_GE(sequence_at(true), 1000);
+}
+
 TEST(Leading, WhatIsMadeUpIsLimited) {
   Incidents incidents({.cluster = "a", .host = "gpu01", .most = 10});
   Report report{.host = "gpu02", .sent = kBegin, .job = {.id = "4711"}};
@@ -271,6 +286,46 @@ TEST(Relay, WhatAJobSharesIsToldToItsLeaderThoughTheConditionIsKnownThere) {
   const std::vector<Relay::Errand> errands = relay.pass(kBegin + kSecond);
   ASSERT_EQ(errands.size(), 1u);
   EXPECT_EQ(errands[0].conditions.at(0).shared_incident, "gpu05-speed-1-shared");
+}
+
+TEST(Relay, WhoHasRanksOfAJobIsKnownToItsLeaderThoughNothingBeWrong) {
+  Relay relay;
+  Ns at = 1'795'000'000 * kSecond;
+  const Leaders leaders{.hosts = {"n1", "n2", "n3"}, .own = 2};
+  EXPECT_TRUE(relay.pass(at).empty());
+  relay.introduce("4711", leaders);
+  auto errands = relay.pass(at);
+  ASSERT_EQ(errands.size(), 1u);
+  EXPECT_EQ(errands[0].to, "n1");
+  EXPECT_TRUE(errands[0].is_introduction && errands[0].conditions.empty());
+  relay.answered(errands[0], true, at);
+  EXPECT_TRUE(relay.pass(at += kMinute).empty());
+  EXPECT_FALSE(relay.has("4711"));
+
+  // A leader that is not there yet is not passed over for it: what is wrong later is told to it first.
+  relay.introduce("4711", leaders);
+  for (int i = 0; i < 30; ++i) {
+    for (const Relay::Errand& errand : relay.pass(at += kSecond)) relay.answered(errand, false, at);
+  }
+  Condition condition{.rule = "step_time_up", .family = "speed", .job = "4711", .host = "n3", .rank = 2};
+  condition.at = at;
+  relay.put(condition, leaders, at);
+  errands = relay.pass(at);
+  ASSERT_EQ(errands.size(), 1u);
+  EXPECT_EQ(errands[0].to, "n1");
+  EXPECT_FALSE(errands[0].is_introduction);
+  // Who leads it in the end is not to be told so by itself, and nothing is kept of that.
+  relay.answered(errands[0], false, at);
+  for (int i = 0; i < 30; ++i) {
+    for (const Relay::Errand& errand : relay.pass(at += kSecond)) relay.answered(errand, false, at);
+  }
+  condition.is_firing = false;
+  condition.at = at;
+  relay.put(condition, leaders, at);
+  EXPECT_FALSE(relay.own().empty());
+  relay.introduce("4711", leaders);
+  relay.pass(at += kSecond);
+  EXPECT_FALSE(relay.has("4711"));
 }
 
 TEST(Relay, JobsWhoseLeadersHangKeepNoOthersFromTheirs) {

@@ -52,6 +52,12 @@ void Relay::watch(const std::map<std::string, Leaders>& jobs, Ns at) {
   }
 }
 
+void Relay::introduce(const std::string& name, const Leaders& leaders) {
+  Job& job = jobs_[name];
+  keep(job, leaders);
+  job.introduces = true;
+}
+
 bool Relay::leads(const std::string& name) const {
   const auto it = jobs_.find(name);
   return it != jobs_.end() && is_own(it->second) && it->second.leaders.own < it->second.leaders.hosts.size();
@@ -94,7 +100,8 @@ std::vector<Relay::Errand> Relay::pass(Ns at) {
     if (job.is_asking || job.leaders.hosts.empty()) continue;
     const bool tells = !is_own(job) && !job.unsent.empty() && at >= job.again;
     const bool asks = asks_first(job, at) || (!is_own(job) && asks_on(job, at));
-    if (tells || asks) due.emplace_back(job.asked, name);
+    const bool introduces = !is_own(job) && job.introduces;
+    if (tells || asks || introduces) due.emplace_back(job.asked, name);
   }
   std::ranges::sort(due);
   std::vector<Errand> errands;
@@ -108,15 +115,19 @@ std::vector<Relay::Errand> Relay::pass(Ns at) {
       if (errand.conditions.size() < kMostAtOnce && (place != job.place || job.unsent.contains(key)))
         errand.conditions.push_back(condition);
     }
+    const bool asks = asks_first(job, at) || asks_on(job, at);
+    errand.is_introduction = errand.conditions.empty() && !asks;
+    job.introduces = false;
     job.is_asking = true;
     job.asked = at;
     ++asking_;
     errands.push_back(std::move(errand));
   }
   // What is over and told is no more to be thought of.
-  std::erase_if(jobs_, [](const auto& each) {
+  std::erase_if(jobs_, [this](const auto& each) {
     const Job& job = each.second;
-    return job.kept.empty() && job.unsent.empty() && !job.is_asking && !job.stands_in && !job.watches;
+    return job.kept.empty() && job.unsent.empty() && !job.is_asking && !job.stands_in && !job.watches &&
+           (!job.introduces || is_own(job));
   });
   return errands;
 }
@@ -127,6 +138,7 @@ void Relay::answered(const Errand& errand, bool is_taken, Ns at) {
   if (it == jobs_.end()) return;
   Job& job = it->second;
   job.is_asking = false;
+  if (!is_taken && errand.is_introduction) return;
   if (is_taken) {
     const bool is_another = errand.place != job.place;
     job.place = errand.place;

@@ -36,6 +36,7 @@ class Relay {
     std::string job = {}, to = {};
     size_t place = 0;
     std::vector<Condition> conditions = {};
+    bool is_introduction = false;  // nothing else: who does not answer is not passed over for it
   };
 
   void put(const Condition& condition, const Leaders& leaders, Ns at);
@@ -45,6 +46,9 @@ class Relay {
   // Jobs of which others lead what people wait for the end of: where nothing is to be told of one, who has it
   // is asked whether it is still there.
   void watch(const std::map<std::string, Leaders>& jobs, Ns at);
+  // A job that has ranks here: who leads it is told so once, though nothing be wrong, so that it knows whom
+  // to trace.
+  void introduce(const std::string& job, const Leaders& leaders);
   // Whether it is this host's: nobody before it answers.
   bool leads(const std::string& job) const;
   // That of a job's leaders `place` is this host, under another name.
@@ -65,7 +69,7 @@ class Relay {
     Ns waits_since = 0;                              // for an answer; 0: it does not
     Ns again = 0, first_again = 0, watch_again = 0;  // not before
     Ns asked = 0;                                    // last
-    bool is_asking = false, stands_in = false, watches = false;
+    bool is_asking = false, stands_in = false, watches = false, introduces = false;
     std::map<u64, Condition> kept = {};  // firing ones, and ends that nobody has yet
     std::set<u64> unsent = {};           // of these
   };

@@ -15,8 +15,9 @@ constexpr Exclusion kExclusions[] = {
     {"rdma_congestion", "network: no port of {} sends again more than the others"},
     {"gpu_throttled", "GPUs: no clock of {} is held down for heat or power"},
     {"gpu_shared", "GPUs: nobody else works on those of the job on {}"},
-    {"rank_outlier", "GPUs: the clocks of {} are alike"},
+    {"rank_outlier", "GPUs: the clocks and PCIe links of {} are alike"},
     {"host_starved", "host: memory, processors and disks of {} are not short"},
+    {"cpu_throttled", "host: no control group that is seen on {} is stopped for its share of processors"},
     {"storage_hangs", "storage: the file systems of {} answer"},
 };
 

@@ -41,11 +41,18 @@ std::string what(const Condition& c) {
   if (c.rule == "gpu_idle_in_job") return fmt::format("the GPU has had work in {} of the time", value);
   if (c.rule == "gpu_shared")
     return fmt::format("{} takes {} of the GPU's time, and is not of the job", c.text, value);
+  if (c.rule == "rank_outlier" && c.unit == "lanes")
+    return fmt::format("PCIe has {} lanes, the others {}", value, baseline);
+  if (c.rule == "rank_outlier" && c.unit == "generation")
+    return fmt::format("PCIe is of generation {}, the others' {}", value, baseline);
   if (c.rule == "rank_outlier") return fmt::format("the clock is {}, the others' {}", value, baseline);
   if (c.rule == "link_errors") return fmt::format("{} ({})", c.text, value);
   if (c.rule == "rdma_congestion")
     return fmt::format("sent again or congested {}, others {}", value, baseline);
   if (c.rule == "host_starved") return fmt::format("tasks wait for {} in {} of the time", c.device, value);
+  if (c.rule == "cpu_throttled")
+    return fmt::format(
+        "it is stopped in {} of its periods, as it has used the processors' time that it may have", value);
   if (c.rule == "oom_kill")
     return fmt::format("the kernel ended {} for want of memory",
                        value == "1" ? "a process" : value + " processes");

@@ -214,7 +214,7 @@ class World {
       if (errand.place == 0) report.incidents = node.incidents->to_hand_over(errand.job);
       if (errand.place != 0) report.awaited = awaited[errand.job];
       Node& leader = *nodes[to];
-      apply(to, leader.incidents->receive(report, at + leader.clock_ahead));
+      apply(to, leader.incidents->receive(report, at + leader.clock_ahead, nullptr, !leaders(to).is_own()));
       const auto led = leader.incidents->led(errand.job, at + leader.clock_ahead);
       node.relay.answered(errand, true, now);
       node.incidents->learn(errand.job, led, now, errand.place == 0);

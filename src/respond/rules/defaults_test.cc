@@ -39,6 +39,7 @@ constexpr Default kDefaults[] = {
     {"step_time_creep", "speed", "info", "10m", "30m", "window 2h, per_hour 0.05, tau 0.5"},
     {"step_time_spikes", "speed", "info", "10m", "30m", "ratio 2"},
     {"rdma_congestion", "network", "info", "0s", "0s", "window 5s, rate 100"},
+    {"cpu_throttled", "host", "info", "5s", "60s", "window 30s, share 0.5"},
 };
 // clang-format on
 

@@ -1,6 +1,7 @@
 // The rules that look at hosts, their devices and processes.
 #include <gtest/gtest.h>
 
+#include "respond/incidents/says.h"
 #include "respond/test_rules.h"
 
 namespace spotter::respond {
@@ -230,6 +231,32 @@ TEST(RankOutlier, AClockUnlikeTheOthers) {
   EXPECT_TRUE(machine.firing().empty());
 }
 
+TEST(RankOutlier, ALinkThatIsNarrowerOrOlder) {
+  struct Case {
+    const char* metric;
+    i64 usual, odd;
+    const char* says;
+  };
+  for (const Case& c :
+       {Case{"pcie_link_width", 16, 8,
+             "rank 5 on n1 (gpu 5 pcie_link_width): PCIe has 8 lanes, the others 16"},
+        Case{"pcie_link_generation", 5, 3,
+             "rank 5 on n1 (gpu 5 pcie_link_generation): PCIe is of generation 3, the others' 5"}}) {
+    Machine machine;
+    const auto sample = [&](i64 odd) {
+      std::vector<Cells> rows;
+      for (i64 i = 0; i < 8; ++i)
+        rows.push_back({{"utilization_ratio", 1.0}, {c.metric, i == 5 ? odd : c.usual}});
+      return gpus(rows);
+    };
+    machine.seconds(60, [&](int) { return sample(c.usual); });
+    EXPECT_TRUE(machine.all.empty());
+    machine.seconds(30, [&](int) { return sample(c.odd); });
+    ASSERT_EQ(machine.firing(), Names{"rank_outlier"}) << c.metric;
+    EXPECT_EQ(says(machine.all.front()), c.says);
+  }
+}
+
 TEST(LinkErrors, OfPortsAndNvlink) {
   Machine machine;
   const auto ports = [](i64 symbols, i64 downed) {
@@ -298,6 +325,57 @@ TEST(HostStarved, ByResource) {
   EXPECT_EQ(machine.all.front().device, "memory");
   machine.seconds(62, [&](int) { return sample(0, 0.4); });
   EXPECT_TRUE(machine.firing().empty());
+}
+
+TEST(CpuThrottled, HalfOfThePeriodsOfAJobThatMakesSteps) {
+  for (const bool has_steps : {true, false}) {
+    Machine machine;
+    i64 periods = 0, stopped = 0;
+    // Ten periods a second, of which one of these is stopped in so many.
+    const auto second = [&](i64 more) {
+      periods += 10;
+      stopped += more;
+      const auto row = [&](const char* group, i64 rank, i64 count) {
+        return Cells{{"cgroup", group}, {"job", "4711"},          {"user", "alice"},
+                     {"rank", rank},    {"cpu_periods", periods}, {"cpu_throttled_periods", count}};
+      };
+      std::vector<Table> tables = {
+          table_of("cgroup", {row("/job_4711/rank0", 0, 0), row("/job_4711/rank1", 1, stopped)})};
+      if (has_steps) tables.push_back(table_of("step", {{{"job", "4711"}, {"steps", i64{3}}}}));
+      machine.second(std::move(tables));
+    };
+    for (int i = 0; i < 60; ++i) second(4);
+    EXPECT_TRUE(machine.all.empty());
+    for (int i = 0; i < 40; ++i) second(9);
+    if (!has_steps) {
+      EXPECT_TRUE(machine.all.empty());
+      continue;
+    }
+    ASSERT_EQ(machine.firing(), Names{"cpu_throttled"});
+    EXPECT_EQ(machine.all.front().rank, 1);
+    EXPECT_EQ(machine.all.front().device, "/job_4711/rank1");
+    EXPECT_GE(machine.all.front().value, 0.5);
+    for (int i = 0; i < 100; ++i) second(0);
+    EXPECT_TRUE(machine.firing().empty());
+  }
+}
+
+// A limit that is set while the job runs: its periods are counted from then on.
+TEST(CpuThrottled, IsSaidWithinSecondsOfALimit) {
+  Machine machine;
+  i64 periods = 0;
+  const auto second = [&] {
+    machine.second({table_of("step", {{{"job", "4711"}, {"steps", i64{3}}}}),
+                    table_of("cgroup", {{{"cgroup", "/a"},
+                                         {"job", "4711"},
+                                         {"user", "alice"},
+                                         {"rank", i64{2}},
+                                         {"cpu_periods", periods},
+                                         {"cpu_throttled_periods", periods}}})});
+  };
+  for (int i = 0; i < 60; ++i) second();
+  for (int i = 0; i < 10; ++i) periods += 10, second();
+  EXPECT_EQ(machine.firing(), Names{"cpu_throttled"});
 }
 
 TEST(OomKill, OfAJobIsCritical) {

@@ -1,4 +1,4 @@
-// host_starved: tasks of a host stand still for want of memory, processors or disks.
+// host_starved: tasks of a host stall for want of memory, processors or disks.
 #include <algorithm>
 #include <array>
 
@@ -60,7 +60,7 @@ const Rule kHostStarved = {
     .family = "host",
     .urgency = Urgency::warning,
     .meaning =
-        "Tasks of a host stand still: all of them for memory in 10 % of 10 s, some for a processor in "
+        "Tasks of a host stall: all of them for memory in 10 % of 10 s, some for a processor in "
         "half of a minute, or all for disks in 30 % of it.",
     .remedy = "look at what else runs on the host, and at the limits of the job",
     .rank_as_cause = 4,

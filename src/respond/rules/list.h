@@ -34,7 +34,8 @@ Settings whole_settings(const Rule& rule, Settings said);
   kHostStarved, \
   kStepTimeCreep, \
   kStepTimeSpikes, \
-  kRdmaCongestion
+  kRdmaCongestion, \
+  kCpuThrottled
 // clang-format on
 extern const Rule SPOTTER_WATCH_RULES;
 

@@ -1,5 +1,5 @@
 // rank_outlier: a GPU of a job works unlike the others of it on this host (peers.h), by metrics of its own
-// work: clocks. What counts waiting, too, would name those who wait for it.
+// work: clocks, and what PCIe is to it. What counts waiting, too, would name those who wait for it.
 #include <map>
 #include <tuple>
 
@@ -11,10 +11,16 @@ namespace spotter::respond {
 namespace {
 
 constexpr const char* kTables[] = {"gpu"};
-constexpr const char* kNames[] = {SPOTTER_GPU_NAMES, "utilization_ratio", "sm_clock_hertz",
-                                  "memory_clock_hertz"};
+constexpr const char* kNames[] = {SPOTTER_GPU_NAMES,    "utilization_ratio", "sm_clock_hertz",
+                                  "memory_clock_hertz", "pcie_link_width",   "pcie_link_generation"};
 enum : size_t { kUtilization = kGpuColumns, kFirstMetric };
-constexpr size_t kMetrics = std::size(kNames) - kFirstMetric;
+struct Metric {
+  const char* unit;
+  double floor;
+};
+// Clocks go in steps of 15 MHz.
+constexpr Metric kMetrics[] = {{"Hz", 15e6}, {"Hz", 15e6}, {"lanes", 0.5}, {"generation", 0.1}};
+static_assert(std::size(kMetrics) == std::size(kNames) - kFirstMetric);
 
 constexpr Setting kSettings[] = {
     {"window", "5s", "Of the samples whose medians are compared.", is_duration},
@@ -23,13 +29,10 @@ constexpr Setting kSettings[] = {
     {"busy", "0.5", "Only GPUs that run kernels in this part of the time are compared.", is_share},
 };
 
-constexpr double kClockFloor = 15e6;  // clocks go in steps of 15 MHz
-
 class RankOutlier : public Watch {
  public:
   explicit RankOutlier(const Settings& s)
       : window_(std::max<Ns>(duration_of(s, "window"), kSecond)), busy_(number_of(s, "busy")) {
-    options_.floor = kClockFloor;
     options_.spreads = number_of(s, "spreads");
     options_.share = number_of(s, "share");
   }
@@ -41,10 +44,12 @@ class RankOutlier : public Watch {
       const std::string job(columns_.text(row, kGpuJob));
       const auto gpu = columns_.integer(row, kGpu);
       if (job.empty() || !gpu) continue;
-      for (size_t metric = 0; metric < kMetrics; ++metric) {
+      for (size_t metric = 0; metric < std::size(kMetrics); ++metric) {
         auto it = groups_.find({job, metric});
-        if (it == groups_.end())
+        if (it == groups_.end()) {
+          options_.floor = kMetrics[metric].floor;
           it = groups_.emplace(std::pair(job, metric), Group{Windows(window_), Peers(options_)}).first;
+        }
         Group& group = it->second;
         group.seen = sample.at;
         Condition& condition = group.members[static_cast<u64>(*gpu)];
@@ -80,7 +85,7 @@ class RankOutlier : public Watch {
       const auto outlier = group.outliers.find(member);
       Sign& sign = signs.emplace_back(condition, outlier != group.outliers.end());
       sign.condition.device += fmt::format(" {}", kNames[kFirstMetric + key.second]);
-      sign.condition.unit = "Hz";
+      sign.condition.unit = kMetrics[key.second].unit;
       if (!sign.is_wrong) continue;
       sign.condition.value = outlier->second.value;
       sign.condition.baseline = outlier->second.median;
@@ -104,9 +109,9 @@ const Rule kRankOutlier = {
     .family = "speed",
     .urgency = Urgency::warning,
     .meaning =
-        "A busy GPU's clock is 15 % and 6 spreads away from those of the job's other GPUs on this host, "
-        "in 4 of 5 windows of 5 s; of four GPUs and more.",
-    .remedy = "look at the power and the cooling of the GPU, and at clocks that somebody set",
+        "A busy GPU's clock, or the width or generation of its PCIe link, is 15 % and 6 spreads away from those "
+        "of the job's other GPUs on this host, in 4 of 5 windows of 5 s; of four GPUs and more.",
+    .remedy = "look at the power, the cooling and the seat of the GPU, and at clocks that somebody set",
     .rank_as_cause = 5,
     .hold = "0s",
     .recover = "0s",

@@ -71,6 +71,24 @@ TEST(StepRules, SlowerStepsAreToldOfEachRankWithNumbers) {
   EXPECT_FALSE(machine.all.back().is_firing);
 }
 
+TEST(StepRules, StepsThatStaySlowAreNormalOnceAndNotMended) {
+  for (const bool stay : {true, false}) {
+    Machine machine;
+    Job job(machine, 1);
+    job.seconds(200, kTook);
+    job.seconds(stay ? 1000 : 60, kTook * 3 / 2);  // 300 blocks of 8 steps
+    job.seconds(60, stay ? kTook * 3 / 2 : kTook);
+    ASSERT_FALSE(machine.all.empty());
+    EXPECT_FALSE(machine.all.front().is_new_normal);
+    EXPECT_FALSE(machine.all.back().is_firing);
+    EXPECT_EQ(machine.all.back().is_new_normal, stay);
+    machine.all.clear();
+    job.seconds(60, kTook * 3);  // slower still: that is another time
+    ASSERT_FALSE(machine.all.empty());
+    EXPECT_TRUE(machine.all.front().is_firing && !machine.all.front().is_new_normal);
+  }
+}
+
 TEST(StepRules, StepsNearACaptureAreNotJudged) {
   Machine machine;
   Job job(machine, 1);

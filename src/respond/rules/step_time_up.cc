@@ -17,6 +17,7 @@ constexpr Setting kSettings[] = {
 struct Judged {
   StepTime time;
   std::optional<StepTimeEvent> began = {};
+  bool is_new_normal = false;
 };
 
 class StepTimeUp : public Watch {
@@ -37,6 +38,7 @@ class StepTimeUp : public Watch {
         [&](const StepRow& row, const std::vector<Step>& steps, Judged& judged) {
           for (const Step& step : steps) add(judged, step);
           Sign& sign = signs.emplace_back(condition_of(row), judged.time.is_slow());
+          sign.condition.is_new_normal = judged.is_new_normal;
           if (!judged.began) return;
           const double seconds = 1.0 / static_cast<double>(kSecond);
           const auto& block = judged.time.completed();
@@ -56,6 +58,7 @@ class StepTimeUp : public Watch {
       judged.began = event;
     else
       judged.began.reset();
+    judged.is_new_normal = event->kind == StepTimeEvent::Kind::new_normal;
   }
 
   StepTimeOptions options_;

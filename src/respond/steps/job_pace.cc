@@ -84,6 +84,10 @@ void JobPaces::see_steps(const Sample& sample) {
     for (size_t i = job.last.size() - std::min(kUsual, job.last.size()); i < job.last.size(); ++i)
       usual.push_back(job.last[i].took);
     job.pace.step = lower_median(usual);
+    constexpr size_t kWaits = 8;
+    if (job.pace.last_step != 0) job.waits.push_back(subtract_saturated(end, job.pace.last_step));
+    if (job.waits.size() > kWaits) job.waits.pop_front();
+    if (!job.waits.empty()) job.pace.between = *std::ranges::max_element(job.waits);
     job.pace.last_step = end;
   });
 }
@@ -112,6 +116,13 @@ std::optional<JobPace> JobPaces::of(const std::string& job) const {
   JobPace pace = it->second.pace;
   pace.last_writing = writes_.last(job);
   return pace;
+}
+
+std::vector<std::string> JobPaces::going() const {
+  std::vector<std::string> jobs;
+  for (const auto& [name, job] : jobs_)
+    if (job.pace.step > 0) jobs.push_back(name);
+  return jobs;
 }
 
 std::vector<std::string> JobPaces::late(Ns now) const {

@@ -21,6 +21,7 @@ struct JobPace {
   i64 steps = 0;             // of the rank that has made most of those seen
   Ns step = 0;               // median of the last ones; 0: not known
   Ns last_step = 0;          // when it ended
+  Ns between = 0;            // the longest that news of steps lately took: a log may tell of each 100th
   Ns last_writing = 0;       // when it wrote more than 50 MB/s; 0: not since the agent looks
 };
 
@@ -36,6 +37,8 @@ class JobPaces {
 
   void see(const Sample& sample);
   std::optional<JobPace> of(const std::string& job) const;  // nothing: it is not here
+
+  std::vector<std::string> going() const;  // jobs that have made steps
 
   // Jobs whose next step is late: five usual ones have passed since the last, and 10 s.
   std::vector<std::string> late(Ns now) const;
@@ -59,6 +62,7 @@ class JobPaces {
     std::map<std::optional<i64>, i64> counted = {};  // steps by rank, as its counter says
     std::map<std::optional<i64>, i64> first_count = {};
     std::deque<Ended> last = {};
+    std::deque<Ns> waits = {};  // between news
     Ns seen = 0;
   };
   Job* job_of(const std::string& name);  // nullptr: there is no room for it

@@ -35,7 +35,6 @@ class StepBlocks {
   std::optional<Block> add(const Step& step);
 
   const BlockSizes& sizes() const { return are_small_ ? options_.slow_sizes : options_.sizes; }
-  bool are_small() const { return are_small_; }
   i64 run() const { return open_.run; }
 
  private:

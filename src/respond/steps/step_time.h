@@ -67,8 +67,6 @@ class StepTime {
   // What a block is compared with; nothing before there are enough blocks (of 42 the last is the first one).
   const std::optional<Level>& baseline() const { return baseline_; }
   bool is_slow() const { return is_slow_; }
-  // Whether the steps are so long that there are fewer of them to judge by.
-  bool has_less_power() const { return blocks_.are_small(); }
 
  private:
   std::optional<StepTimeEvent> begin_run(const Step& step);

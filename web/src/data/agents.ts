@@ -84,9 +84,9 @@ export interface Live<T> {
 const MOST_KEPT = 50;
 const kept = new Map<string, Signal<Live<unknown>>>();
 
-// Asks again `everyMs` after each answer, while it is shown and the page is seen; 0: not again by itself. With another key
+// `load` is given the answer before. Asks again `everyMs` after each one, while it is shown and the page is seen; 0: not again by itself. With another key
 // it is another question.
-export function useLive<T>(key: string, load: (signal: AbortSignal) => Promise<T>, everyMs: number): Live<T> {
+export function useLive<T>(key: string, load: (signal: AbortSignal, before: T | null) => Promise<T>, everyMs: number): Live<T> {
   let entry = kept.get(key) as Signal<Live<T>> | undefined;
   if (entry === undefined) {
     entry = signal<Live<T>>({ value: null, error: "" });
@@ -98,7 +98,7 @@ export function useLive<T>(key: string, load: (signal: AbortSignal) => Promise<T
   return shown.value;
 }
 
-function follow<T>(shown: Signal<Live<T>>, load: (signal: AbortSignal) => Promise<T>, everyMs: number): () => void {
+function follow<T>(shown: Signal<Live<T>>, load: (signal: AbortSignal, before: T | null) => Promise<T>, everyMs: number): () => void {
   const ending = new AbortController();
   let timer: ReturnType<typeof setTimeout> | undefined;
   let isFirst = shown.peek().value === null;
@@ -110,7 +110,7 @@ function follow<T>(shown: Signal<Live<T>>, load: (signal: AbortSignal) => Promis
   const ask = async () => {
     if (!document.hidden || isFirst) {
       try {
-        const value = await load(ending.signal);
+        const value = await load(ending.signal, shown.peek().value);
         if (ending.signal.aborted) return;
         shown.value = { value, error: "" };
       } catch (error) {

@@ -19,10 +19,11 @@ export function worstOf(jobs: Table, row: number): Worst {
   return jobs.has("worst") ? (jobs.text("worst", row) as Worst) : "";
 }
 
-// The worst first, else as they come.
+// The worst first, of one kind those that it costs most; else as they come.
 export function worstFirst(jobs: Table): number[] {
   const place = (row: number) => ORDER.indexOf(worstOf(jobs, row));
-  return allRows(jobs).sort((a, b) => place(a) - place(b) || a - b);
+  const share = (row: number) => (jobs.has("share") ? jobs.number("share", row) || 0 : 0);
+  return allRows(jobs).sort((a, b) => place(a) - place(b) || share(b) - share(a) || a - b);
 }
 
 // A job with other files is another one.

@@ -1,7 +1,7 @@
 // The tables of a server: `spotter serve`, or an agent. Its token comes in the fragment of the first address, once, and is
 // kept for this origin; it goes with every request.
 import { COLUMNS_TYPE, readColumns } from "./columns.ts";
-import { NoAnswer, SourceError, analysesOf, jobOf, type Analysis, type Job, type Source, type TableOptions } from "./source.ts";
+import { Busy, NoAnswer, SourceError, analysesOf, jobOf, type Analysis, type Job, type Source, type TableOptions } from "./source.ts";
 import { tableOf, type Document, type Table } from "./table.ts";
 
 const TOKEN = "spotter.token";
@@ -29,6 +29,9 @@ function token(): string {
   }
 }
 
+const BUSY = 409;
+const AGAIN_MS = [250, 500, 1000];
+
 // Below the page's own address, wherever a proxy has put it.
 export async function request(path: string, init: RequestInit = {}): Promise<Response> {
   const headers = new Headers(init.headers);
@@ -45,7 +48,7 @@ export async function request(path: string, init: RequestInit = {}): Promise<Res
   const said = await answer.json().catch(() => null) as { error?: { message?: string } } | null;
   if (answer.status === 401)
     throw new SourceError(`the agent does not let you in: ${said?.error?.message ?? ""}; its page is opened with a client's certificate, or with #token=TOKEN behind its address`);
-  throw new SourceError(said?.error?.message ?? `the server answers ${path} with status ${answer.status}`);
+  throw new (answer.status === BUSY ? Busy : SourceError)(said?.error?.message ?? `the server answers ${path} with status ${answer.status}`);
 }
 
 export const bytesOf = (answer: Response): Promise<ArrayBuffer> =>
@@ -53,9 +56,17 @@ export const bytesOf = (answer: Response): Promise<ArrayBuffer> =>
     throw new NoAnswer("the server's answer broke off; is it still running?");
   });
 
+// Who is busy, as with what other tabs of this page ask, is asked again.
 export async function ask(path: string, init: RequestInit = {}): Promise<Document> {
-  const answer = await request(path, { ...init, headers: { Accept: COLUMNS_TYPE, ...init.headers } });
-  return readColumns(new Uint8Array(await bytesOf(answer)));
+  for (let tries = 0; ; ++tries) {
+    try {
+      const answer = await request(path, { ...init, headers: { Accept: COLUMNS_TYPE, ...init.headers } });
+      return readColumns(new Uint8Array(await bytesOf(answer)));
+    } catch (error) {
+      if (!(error instanceof Busy) || tries === AGAIN_MS.length) throw error;
+      await new Promise((done) => setTimeout(done, AGAIN_MS[tries]));
+    }
+  }
 }
 
 async function askTable(path: string, name: string): Promise<Table> {

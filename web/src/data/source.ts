@@ -56,6 +56,9 @@ export class SourceError extends Error {}
 // Nobody is there who would say what is wrong.
 export class NoAnswer extends SourceError {}
 
+// It answers as many questions as it may at once.
+export class Busy extends SourceError {}
+
 // What people call a job of a list.
 export const jobTitle = (jobs: Table, row: number): string => printable(jobs.text(jobs.has("title") ? "title" : "folder", row));
 

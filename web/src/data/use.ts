@@ -87,6 +87,8 @@ async function firstJob(): Promise<string> {
   return all.exact("id", 0);
 }
 
+const tableKey = (name: string, wanted: TableOptions, id: string): string => `job ${id} table ${name} ${JSON.stringify(wanted)}`;
+
 // A table of the job that is shown, of the ranks and steps that are chosen. `all`: of every rank and step.
 export function useTable(name: string, options: { params?: Record<string, string>; all?: boolean; job?: string } = {}): Loaded<Table> {
   void generation.value;
@@ -96,9 +98,16 @@ export function useTable(name: string, options: { params?: Record<string, string
     params: options.params ?? {},
   };
   const id = options.job ?? jobId.value;
-  return useLoaded(`job ${id} table ${name} ${JSON.stringify(wanted)}`, async () =>
+  return useLoaded(tableKey(name, wanted, id), async () =>
     source.value!.table(id || (await firstJob()), name, wanted),
   );
+}
+
+// The findings of the whole job, where a view has asked for them: who can do without them does not make them be sought.
+export function knownFindings(): Table | null {
+  void pending.value;
+  const entry = entries.get(tableKey("findings", { ranks: "", steps: "", params: {} }, jobId.value));
+  return entry === undefined ? null : valueOf(entry.loaded.value as Loaded<Table>);
 }
 
 // Of one rank; not of chosen ranks or steps.

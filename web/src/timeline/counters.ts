@@ -1,7 +1,7 @@
 // Values over time that hold until the next one: queues, busy shares, memory, bandwidth.
 import type { Table, Unit } from "../data/table.ts";
+import { rankOf, runsOf, timesOf } from "../data/table_columns.ts";
 import { gallop, lowerBound } from "./search_sorted.ts";
-import { rankOf, runsOf, timesOf } from "./table_columns.ts";
 
 export interface Counter {
   table: string;

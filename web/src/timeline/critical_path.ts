@@ -1,10 +1,10 @@
 // The critical path of a rank as a lane, and which of its spans are on it.
 import type { Table } from "../data/table.ts";
+import { integersOf, rankOf, runsOf, timesOf } from "../data/table_columns.ts";
 import type { EventIndex } from "./event_index.ts";
 import { kindCode } from "./kinds.ts";
 import { emptySpans, type Lane, laneOf, NONE } from "./lanes.ts";
 import type { Names } from "./names.ts";
-import { integersOf, rankOf, runsOf, timesOf } from "./table_columns.ts";
 
 // What bounds a piece, as a kind that has a colour.
 const kindOfBound: Record<string, string> = {

@@ -53,11 +53,13 @@ export interface Gap {
   name: number;
 }
 
-// The longest gaps of some lanes.
-export function longestGaps(lanes: Iterable<{ rank: string; lane: Lane }>, most: number): Gap[] {
+// The longest gaps of some lanes, of those that are that long, and how many others there are.
+export function longestGaps(lanes: Iterable<{ rank: string; lane: Lane }>, most: number, least = 0): { gaps: Gap[]; shorter: number } {
   const gaps: Gap[] = [];
   for (const { rank, lane } of lanes)
     for (let i = 0; i < lane.starts.length; ++i)
       gaps.push({ rank, track: lane.track, start: lane.starts[i], end: lane.ends[i], name: lane.names[i] });
-  return gaps.sort((a, b) => b.end - b.start - (a.end - a.start)).slice(0, most);
+  const long = gaps.filter((gap) => gap.end - gap.start >= least).sort((a, b) => b.end - b.start - (a.end - a.start));
+  const longest = long.slice(0, most);
+  return { gaps: longest, shorter: gaps.length - longest.length };
 }

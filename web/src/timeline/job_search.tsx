@@ -3,11 +3,11 @@ import { useSignal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
 import { ask } from "../data/server_source.ts";
 import { tableOf } from "../data/table.ts";
+import { timesOf } from "../data/table_columns.ts";
 import { useLoaded } from "../data/use.ts";
 import { human, humanNs } from "../format.ts";
 import { rankTitle } from "./sentences.ts";
 import { SpanName } from "./span_name.tsx";
-import { timesOf } from "./table_columns.ts";
 import { within } from "./time_window.ts";
 import type { Timeline } from "./timeline.ts";
 

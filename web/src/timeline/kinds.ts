@@ -31,11 +31,11 @@ const fills: Record<string, string> = {
   operator: "#009E73",
   runtime: "#56B4E9",
   annotation: "#CC79A7",
-  step: "#CC79A7",
+  step: "#EBC8DB",
 };
 const GREY = "#767676";
 // What has less than 3 : 1 on white gets an edge that has it.
-const LIGHT_EDGES: Record<string, string> = { memory: "#A65F00", runtime: "#2B7DB0" };
+const LIGHT_EDGES: Record<string, string> = { memory: "#A65F00", runtime: "#2B7DB0", step: "#A8557F" };
 const HATCHED = "#FFB27A"; // of communication, so that colour is not all that tells it
 
 export const kindColour = (kind: number): string => fills[KIND_NAMES[kind]] ?? GREY;

@@ -1,6 +1,18 @@
 // Labels of spans, shortened in the middle to the room there is.
 import { shortName } from "../format.ts";
 
+// What tells ProfilerStep#3 from others: it stays whole.
+const NUMBER = /#?\d+$/;
+const LEAST_HEAD = 2;
+
+// "": there is no room for the end.
+function shortened(text: string, letters: number, end: string): string {
+  const short = shortName(text, letters);
+  if (short.endsWith(end)) return short;
+  const head = letters - 1 - end.length;
+  return head < LEAST_HEAD ? "" : `${[...text].slice(0, head).join("")}…${end}`;
+}
+
 // Labels that fit in a width, with each name's width measured once.
 export class Labels {
   private readonly widths = new Map<string, number>();
@@ -14,10 +26,12 @@ export class Labels {
     const text = shortName(name, 400);
     const whole = this.width(text);
     if (whole <= width) return text;
-    let letters = Math.floor((text.length * width) / whole);
-    let short = shortName(text, letters);
-    while (letters >= 2 && this.width(short) > width) short = shortName(text, --letters);
-    return letters < 2 ? "" : short;
+    const end = NUMBER.exec(text)?.[0] ?? "";
+    for (let letters = Math.floor((text.length * width) / whole); letters >= 2; --letters) {
+      const short = shortened(text, letters, end);
+      if (short !== "" && this.width(short) <= width) return short;
+    }
+    return end.startsWith("#") && this.width(end) <= width ? end : "";
   }
 
   private width(text: string): number {

@@ -1,10 +1,10 @@
 // The spans of a rank in lanes, in which no span overlaps another, as the painter wants them: columns of numbers, with
 // times relative to the job's start.
 import type { Table } from "../data/table.ts";
+import { integersOf, timesOf } from "../data/table_columns.ts";
 import { kindCode } from "./kinds.ts";
 import { Names } from "./names.ts";
 import { type PrefixSums, prefixSums, type Timed } from "./prefix_sums.ts";
-import { integersOf, timesOf } from "./table_columns.ts";
 
 export const NONE = 0xffffffff; // where a span has no event or link
 

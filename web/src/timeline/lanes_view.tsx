@@ -6,7 +6,7 @@ import { perform, showLane } from "./actions.ts";
 import { Headings } from "./headings.tsx";
 import { type Hit } from "./hit.ts";
 import { actionOf } from "./keys.ts";
-import { type Heading, LANE_HEIGHT } from "./layout.ts";
+import { ABOVE_HEIGHT, type Heading, LANE_HEIGHT, scrolledTo } from "./layout.ts";
 import { followPointer } from "./pointer.ts";
 import { regionsOf, type Scene, scrollHeight, timeAt } from "./scene.ts";
 import { Screen } from "./screen.ts";
@@ -88,7 +88,7 @@ export function LanesView({ timeline, onHover }: { timeline: Timeline; onHover: 
         const isThere = !isRank || timeline.contents.ranks.value.has(row.rank) || timeline.contents.failures.value.has(row.rank);
         if (isThere) timeline.toReveal.value = undefined;
         // When the page has as many rows as it will have. A rank comes to the top, with what is below it.
-        requestAnimationFrame(() => scrollTo(row.top, isRank ? Infinity : row.height));
+        requestAnimationFrame(() => (isRank ? scrollTo(row.top, Infinity, 0) : scrollTo(row.top, row.height)));
       }),
     [timeline],
   );
@@ -105,12 +105,11 @@ export function LanesView({ timeline, onHover }: { timeline: Timeline; onHover: 
     });
   }, [timeline]);
 
-  const scrollTo = (top: number, height: number): void => {
+  // Not under the name of its rank, which stays in sight.
+  const scrollTo = (top: number, height: number, above = ABOVE_HEIGHT): void => {
     const box = scroller.current;
     if (!box) return; // the view was left
-    const room = box.clientHeight - regionsOf(scene.current!).rest;
-    if (top < box.scrollTop) box.scrollTop = top;
-    else if (top + height > box.scrollTop + room) box.scrollTop = Math.min(top, top + height - room);
+    box.scrollTop = scrolledTo(box.scrollTop, box.clientHeight - regionsOf(scene.current!).rest, { top, height }, above);
   };
 
   useEffect(() => {
@@ -138,7 +137,7 @@ export function LanesView({ timeline, onHover }: { timeline: Timeline; onHover: 
 
   const { width, height } = size.value;
   const shown = width > 0 ? headOf(timeline) : undefined;
-  const focus = (heading: Heading): void => scrollTo(heading.top, heading.height);
+  const focus = ({ top, height, level }: Heading): void => scrollTo(top, height, level === 0 ? 0 : ABOVE_HEIGHT);
   return (
     <div class="timeline-lanes" ref={scroller} onScroll={(event) => (timeline.scrolled.value = event.currentTarget.scrollTop)}>
       <div style={{ height: `${shown ? Math.max(shown.total, height) : height}px` }}>

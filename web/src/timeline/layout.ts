@@ -191,3 +191,24 @@ export function visible(rows: readonly Placed[], top: number, bottom: number): [
   while (end < rows.length && rows[end].top < bottom) ++end;
   return [low, end];
 }
+
+export const ABOVE_HEIGHT = 20; // of a rank's name that stays above its lanes: .above in timeline.css
+
+// The heading whose name stays above the headings from `first` on: their rank's, where that is out of sight.
+export function headingAbove(headings: readonly Heading[], first: number): Heading | undefined {
+  const topmost = headings[first];
+  if (topmost?.level !== 1) return undefined;
+  return headings.slice(0, first).findLast((each) => each.level === 0 && each.rank === topmost.rank);
+}
+
+// Where a heading begins on the screen: its name comes out from under what stays above, as far as its lanes go.
+export const nameTop = (heading: Heading, scrolled: number, above: number): number => {
+  const top = heading.top - scrolled;
+  return top >= above ? top : Math.max(top, Math.min(above, top + heading.height - LEAST_TRACK_HEIGHT));
+};
+
+// How far to scroll, from `scrolled`, for a row to be in sight: in `room` pixels, and below what stays above.
+export function scrolledTo(scrolled: number, room: number, { top, height }: Placed, above: number): number {
+  if (top - above < scrolled) return top - above;
+  return top + height > scrolled + room ? Math.min(top - above, top + height - room) : scrolled;
+}

@@ -41,8 +41,8 @@ function Findings({ timeline, open }: { timeline: Timeline; open: boolean }) {
 }
 
 function Gaps({ timeline, open }: { timeline: Timeline; open: boolean }) {
-  const gaps = timeline.gaps.value;
-  if (gaps.length === 0) return null;
+  const { gaps, shorter } = timeline.gaps.value;
+  if (gaps.length + shorter === 0) return null;
   const show = (gap: Gap): void => {
     const shift = timeline.shifts.peek().get(gap.rank) ?? 0;
     timeline.range.value = { from: gap.start + shift, to: gap.end + shift };
@@ -60,6 +60,7 @@ function Gaps({ timeline, open }: { timeline: Timeline; open: boolean }) {
           </li>
         ))}
       </ol>
+      {shorter > 0 && <p class="muted">{gaps.length === 0 ? `${shorter === 1 ? "The one gap is not" : `None of ${shorter} gaps is`} as long as 1 % of a step.` : `and ${shorter} shorter ${shorter === 1 ? "one" : "ones"}`}</p>}
     </details>
   );
 }
@@ -108,7 +109,7 @@ function Missing({ timeline }: { timeline: Timeline }) {
   if (missing.size === 0) return null;
   return (
     <details>
-      <summary>Not shown ({missing.size})</summary>
+      <summary>{missing.size === 1 ? "One thing is" : `${missing.size} things are`} not shown here</summary>
       <ul>{[...missing].map((sentence) => <li key={sentence}>{printable(sentence)}</li>)}</ul>
     </details>
   );

@@ -19,7 +19,8 @@ export function SelectionPanel({ timeline, selected }: { timeline: Timeline; sel
   const { all, rank } = content.spans;
   const [start, end] = [all.starts[row]!, all.ends[row]!];
   const name = timeline.contents.names.words[all.names[row]!]!;
-  const canAlign = all.kinds[row] === COMMUNICATION_KIND && lane.track.startsWith(`${rank}/d`);
+  const onDevice = lane.track.startsWith(`${rank}/d`);
+  const canAlign = all.kinds[row] === COMMUNICATION_KIND && onDevice;
   return (
     <>
       <h2>{printable(name)}</h2>
@@ -28,7 +29,7 @@ export function SelectionPanel({ timeline, selected }: { timeline: Timeline; sel
         <dt>where</dt><dd>{rankTitle(rank)}, {trackTitle(content, lane.track)}</dd>
         <dt>start</dt><dd title={instantText(timeline.contents.job.startNs + BigInt(start))}>{position(start)}</dd>
         <dt>lasts</dt><dd title={`${end - start} ns`}>{humanNs(end - start)}</dd>
-        <Standing timeline={timeline} name={all.names[row]!} duration={end - start} />
+        <Standing timeline={timeline} name={all.names[row]!} duration={end - start} onDevice={onDevice} />
       </dl>
       <div class="actions">
         <button type="button" onClick={() => fitSelection(timeline)}>Zoom here (F)</button>
@@ -46,9 +47,9 @@ export function SelectionPanel({ timeline, selected }: { timeline: Timeline; sel
   );
 }
 
-function Standing({ timeline, name, duration }: { timeline: Timeline; name: number; duration: number }) {
+function Standing({ timeline, name, duration, onDevice }: { timeline: Timeline; name: number; duration: number; onDevice: boolean }) {
   const spans = timeline.shown.value.map((content) => content.spans);
-  const all = standing(spans, name, duration);
+  const all = standing(spans, name, duration, onDevice);
   if (all.count < 2) return null;
   return (
     <>

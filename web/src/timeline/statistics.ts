@@ -40,10 +40,12 @@ export interface Standing {
   percentile: number; // share of the runs that last no longer than this one, in percent
 }
 
-export function standing(ranks: Iterable<RankSpans>, name: number, duration: number): Standing {
+// Among those of devices or of threads: an annotation is on both, and ran once.
+export function standing(ranks: Iterable<RankSpans>, name: number, duration: number, onDevice: boolean): Standing {
   const durations: number[] = [];
-  for (const { all } of ranks)
-    for (let i = 0; i < all.names.length; ++i) if (all.names[i] === name) durations.push(all.ends[i] - all.starts[i]);
+  for (const { tracks } of ranks)
+    for (const lane of tracks.flatMap((track) => (track.device >= 0 === onDevice ? track.lanes : [])))
+      for (let i = 0; i < lane.names.length; ++i) if (lane.names[i] === name) durations.push(lane.ends[i] - lane.starts[i]);
   const sorted = Float64Array.from(durations).sort();
   const count = sorted.length;
   const upTo = lowerBound(sorted, duration + 1);

@@ -1,7 +1,7 @@
 // The steps of each rank, relative to the job's start.
 import type { Table } from "../data/table.ts";
+import { integersOf, rankOf, runsOf, timesOf } from "../data/table_columns.ts";
 import type { Step } from "./align.ts";
-import { integersOf, rankOf, runsOf, timesOf } from "./table_columns.ts";
 
 export function stepsByRank(table: Table, startNs: bigint): Map<string, Step[]> {
   const number = integersOf(table, "number");

@@ -1,8 +1,8 @@
 // How busy each rank was, in buckets of time: what is shown of a rank before its spans are loaded, and the picture of
 // the whole job.
 import type { Table } from "../data/table.ts";
+import { rankOf, runsOf, timesOf } from "../data/table_columns.ts";
 import type { TimeWindow } from "./time_window.ts";
-import { rankOf, runsOf, timesOf } from "./table_columns.ts";
 
 export const STRIP_PARTS = ["compute", "communication", "memory", "host"] as const;
 

@@ -1,6 +1,8 @@
 // The state of a timeline: what is loaded, what the user has chosen, and what follows from both.
 import { computed, type ReadonlySignal, signal } from "@preact/signals";
+import { median } from "../data/median.ts";
 import type { Table } from "../data/table.ts";
+import { printable } from "../format.ts";
 import { param } from "../state.ts";
 import { inRanges, rangesHave } from "../ranges.ts";
 import { type Alignment, alignedAt, type Step } from "./align.ts";
@@ -23,7 +25,7 @@ export interface Selected {
 }
 
 const OPENED_AT_FIRST = 64; // of a job of more ranks, none is
-const MOST_GAPS = 12;
+const MOST_GAPS = 12, LEAST_GAP = 0.01; // of a step
 
 export class Timeline {
   readonly contents: Contents;
@@ -120,7 +122,7 @@ export class Timeline {
     const hosts = new Map(this.contents.job.ranks.map(({ rank, host }) => [rank, host]));
     return this.ranks.value.map((rank) => ({
       rank,
-      title: (rank === "none" ? "without a rank" : `rank ${rank}`) + (hosts.get(rank) ? ` · ${hosts.get(rank)}` : ""),
+      title: (rank === "none" ? "without a rank" : `rank ${rank}`) + (hosts.get(rank) ? ` · ${printable(hosts.get(rank)!)}` : ""),
       strip: this.strips.value.get(rank),
       content: this.contents.ranks.value.get(rank),
     }));
@@ -170,6 +172,7 @@ export class Timeline {
     longestGaps(
       this.shown.value.flatMap(({ spans, idle }) => [...idle.values()].map((lane) => ({ rank: spans.rank, lane }))),
       MOST_GAPS,
+      (median(this.steps.value.map((step) => step.end - step.start)) || 0) * LEAST_GAP,
     ),
   );
 

@@ -59,7 +59,7 @@ function Whole({ paths, measure, rank }: { paths: Paths; measure: Measure; rank:
           (<span title={`${heaviest[heaviest.length - 1]!.value} ns`}>{human(heaviest[heaviest.length - 1]!.value / root.value, "ratio")}</span>).
         </p>
       )}
-      <Icicle root={root} unit="ns" label={`Calls of ${rankName(rank)} by ${measure} time`} search={param("q")} inOrder={param("order") === "calls"}
+      <Icicle root={root} kinds={paths.kinds} unit="ns" label={`Calls of ${rankName(rank)} by ${measure} time`} search={param("q")} inOrder={param("order") === "calls"}
         zoom={param("zoom")} onZoom={(zoom) => setParam("zoom", zoom, { push: true })} />
       <p class="muted">As wide as its time; what is called is below its caller. Click to make one the widest; names below have callers and callees.</p>
     </section>
@@ -91,9 +91,9 @@ function Sandwich({ paths, measure, name }: { paths: Paths; measure: Measure; na
         <>
           <p><strong title={`${callees.value} ns`}>{human(callees.value, "ns")}</strong> of the {measure}. <a href={linkTo("timeline", { q: name })}>Find in the timeline</a></p>
           <h3>Callers</h3>
-          <Icicle root={callers} unit="ns" label={`Callers of ${name}`} search={param("q")} upwards />
+          <Icicle root={callers} kinds={paths.kinds} unit="ns" label={`Callers of ${name}`} search={param("q")} upwards />
           <h3>What it calls</h3>
-          <Icicle root={callees} unit="ns" label={`What ${name} calls`} search={param("q")} />
+          <Icicle root={callees} kinds={paths.kinds} unit="ns" label={`What ${name} calls`} search={param("q")} />
         </>
       )}
     </section>
@@ -102,7 +102,7 @@ function Sandwich({ paths, measure, name }: { paths: Paths; measure: Measure; na
 
 function Names({ paths, measure, hasDevice }: { paths: Paths; measure: Measure; hasDevice: boolean }) {
   const table = useMemo(() => nameTable(paths), [paths]);
-  return <DataTable table={table} sortKey="sort" filterKey="filter" sort={measure === "host" ? "-host_self_ns" : "-device_ns"} label="Names"
+  return <DataTable table={table} from="call_tree" sortKey="sort" filterKey="filter" sort={measure === "host" ? "-host_self_ns" : "-device_ns"} label="Names"
     columns={table.columns.map((column) => column.name).filter((name) => hasDevice || name !== "device_ns")}
     link={(row) => here({ name: table.text("name", row), zoom: "" })} />;
 }

@@ -11,7 +11,6 @@ import { Begin } from "./captures/begin.tsx";
 import { Receipts } from "./captures/receipts.tsx";
 import { stacked, type Part } from "./captures/stacked.ts";
 import { captureText, capturesOf } from "./captures/data.ts";
-import "./live/live.css";
 
 const EVERY_MS = 3000;
 

@@ -2,10 +2,10 @@
 // would be if something took another time.
 import { allRows, pickRows, ranksIn, rowsOfRank } from "../data/rows.ts";
 import type { Table } from "../data/table.ts";
+import { rankOf } from "../data/table_columns.ts";
 import { source, useStartNs, useTable } from "../data/use.ts";
 import { human, shortName } from "../format.ts";
 import { chosenRank, here, linkTo, param } from "../state.ts";
-import { rankOf } from "../timeline/table_columns.ts";
 import { Bars, type Bar } from "../widgets/bars.tsx";
 import { rankName, RankChoice } from "../widgets/choice.tsx";
 import { DataTable } from "../widgets/data_table.tsx";

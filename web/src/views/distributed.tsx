@@ -1,10 +1,10 @@
 // Who waits for whom in a distributed job, and how fast its links are.
 import { allRows } from "../data/rows.ts";
 import type { Table } from "../data/table.ts";
+import { rankOf } from "../data/table_columns.ts";
 import { useTable } from "../data/use.ts";
 import { human } from "../format.ts";
 import { here, param } from "../state.ts";
-import { rankOf } from "../timeline/table_columns.ts";
 import { Bars, type Bar } from "../widgets/bars.tsx";
 import { Choice, rankName } from "../widgets/choice.tsx";
 import { DataTable } from "../widgets/data_table.tsx";
@@ -12,6 +12,7 @@ import { Exact } from "../widgets/exact.tsx";
 import { HeatMap } from "../widgets/heat_map.tsx";
 import { Empty, Ready } from "../widgets/loaded.tsx";
 import { blame, notableRanks, rankSteps, stepNumbers, type Blame, type RankSteps } from "./distributed/data.ts";
+import { COMPUTE, EXPOSED, HIDDEN } from "./shared/parts_of_time.ts";
 import { Lateness } from "./distributed/lateness.tsx";
 import { timelineOf } from "./distributed/links.ts";
 
@@ -139,9 +140,9 @@ function stacks(ranks: RankSteps[], blamed: Blame | null): Bar[] {
     ...markOf(blamed, each.rank),
     link: timelineOf(each.rank),
     parts: [
-      { kind: "compute", label: "computes alone", value: each.compute },
-      { kind: "communication pale", label: "computes and communicates", value: each.overlap },
-      { kind: "communication", label: "communicates, nothing hides it", value: each.exposed },
+      { ...COMPUTE, value: each.compute },
+      { ...HIDDEN, value: each.overlap },
+      { ...EXPOSED, value: each.exposed },
       { kind: "idle", label: "other", value: each.other },
     ],
   }));

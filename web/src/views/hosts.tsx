@@ -5,7 +5,6 @@ import { Failure } from "../failures.tsx";
 import { here, param } from "../state.ts";
 import { DataTable } from "../widgets/data_table.tsx";
 import { Empty } from "../widgets/loaded.tsx";
-import "./live/live.css";
 
 // With a sign: colour is not enough.
 export function HostState({ state }: { state: string }) {

@@ -1,19 +1,20 @@
 // Why the devices were idle: by cause, by what the host did meanwhile, and every gap by its length.
 import { allRows, pickRows, rowsOfRank, rowsThat } from "../data/rows.ts";
 import type { Table } from "../data/table.ts";
+import { rankOf, timesOf } from "../data/table_columns.ts";
 import { useStartNs, useTable } from "../data/use.ts";
 import { shortName } from "../format.ts";
 import { chosenRank, here, linkTo } from "../state.ts";
-import { rankOf, timesOf } from "../timeline/table_columns.ts";
 import { Bars } from "../widgets/bars.tsx";
 import { rankName, RankChoice } from "../widgets/choice.tsx";
 import { DataTable } from "../widgets/data_table.tsx";
 import { Exact } from "../widgets/exact.tsx";
 import { Empty, Ready } from "../widgets/loaded.tsx";
-import { CAUSES, idleRanks, type IdleRank } from "./idle/data.ts";
+import { idleRanks, type IdleRank } from "./idle/data.ts";
 import { Gaps } from "./idle/gaps.tsx";
 import { timelineAt } from "./idle/links.ts";
 import { Queues } from "./idle/queues.tsx";
+import { CAUSES } from "./shared/parts_of_time.ts";
 
 export function Idle() {
   const idle = useTable("device_idle_breakdown");
@@ -38,7 +39,7 @@ function Ranks({ ranks }: { ranks: IdleRank[] }) {
         <h2 id="why">Why the devices were idle</h2>
         <Answer rank={rank} />
         <Bars label="Time in which no device of the rank has work, by cause" unit="ns"
-          bars={shown.map((each) => ({ label: rankName(each.rank) + (each === rank && ranks.length > 1 ? " (shown)" : ""), parts: each.parts, link: here({ rank: each.rank }) }))} />
+          bars={shown.map((each) => ({ label: rankName(each.rank), isChosen: each === rank && ranks.length > 1, parts: each.parts, link: here({ rank: each.rank }) }))} />
         {shown.length < ranks.length && <p class="muted">The {MOST_BARS} ranks that are idle longest, of {ranks.length}.</p>}
         <dl class="muted causes">
           {Object.values(CAUSES).filter(({ label }) => ranks.some((each) => each.parts.some((part) => part.label === label))).map(({ label, means }) => (

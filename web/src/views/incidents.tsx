@@ -9,8 +9,6 @@ import { askAll } from "./captures.tsx";
 import { incidentList, sentenceOfAll } from "./incidents/data.ts";
 import { OneIncident } from "./incidents/one.tsx";
 import { SeverityWord, StateWord } from "./incidents/words.tsx";
-import "./live/live.css";
-import "./incidents/incidents.css";
 
 const EVERY_MS = 2000;
 

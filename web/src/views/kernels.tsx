@@ -48,7 +48,7 @@ function Shown({ breakdown, top }: { breakdown: Table; top: Record<string, strin
         {isServed && <Choice name="top" label="Rows" value={param("top")} options={[["", "the largest of each rank"], ["0", "all"]]} />}
         {isServed && <Choice name="by" label="Group by" value={param("by")} options={[["", "kernel"], ["launch", "operator and launch"]]} />}
       </p>
-      <Largest table={table} origins={origins} rank={rank} />
+      <Largest table={table} names={names} origins={origins} rank={rank} />
       <div class="two">
         <Shares table={table} />
         {groups !== null && <TensorCores groups={groups} rank={rank} />}
@@ -57,7 +57,7 @@ function Shown({ breakdown, top }: { breakdown: Table; top: Record<string, strin
         <OneKernel name={chosen} rank={rank} breakdown={breakdown} origins={origins?.get(chosen) ?? []} originRank={one.rank} noOrigin={noOrigin} />
       )}
       {param("by") === "launch" ? <ByLaunch top={top} rank={rank} /> : (
-        <DataTable table={table} sortKey="sort" filterKey="filter" label="Kernels" link={(row) => (isOthers(table, row) ? undefined : here({ kernel: table.text("name", row) }))}
+        <DataTable table={table} from="kernel_breakdown" sortKey="sort" filterKey="filter" label="Kernels" link={(row) => (isOthers(table, row) ? undefined : here({ kernel: table.text("name", row) }))}
           cell={(column, row) => {
             const name = table.text("name", row);
             if (column.name === "name") return <span title={printable(name)}>{names.get(name)}</span>;
@@ -71,21 +71,27 @@ function Shown({ breakdown, top }: { breakdown: Table; top: Record<string, strin
 
 function Line({ origins }: { origins: Origin[] }) {
   const lines = linesOf(origins);
-  return lines.length === 0 ? <span title="not known" /> : <><SourceLine frame={lines[0]!.frame} />{lines.length > 1 && <span class="muted"> +{lines.length - 1}</span>}</>;
+  return lines.length === 0 ? <span title="not known" /> : <><SourceLine {...lines[0]!} />{lines.length > 1 && <span class="muted"> +{lines.length - 1}</span>}</>;
 }
 
+const ALIKE = 0.98;
+
 // The answer in a sentence.
-function Largest({ table, origins, rank }: { table: Table; origins: Map<string, Origin[]> | null; rank: string }) {
+function Largest({ table, names, origins, rank }: { table: Table; names: Map<string, string>; origins: Map<string, Origin[]> | null; rank: string }) {
   if (table.rows === 0 || isOthers(table, 0)) return null;
   const name = table.text("name", 0), count = table.absolute("count", 0), sum = table.absolute("sum_ns", 0);
+  const alike = allRows(table).slice(1).filter((row) => !isOthers(table, row) && table.absolute("sum_ns", row) >= ALIKE * sum);
   const from = origins?.get(name)?.[0], line = linesOf(origins?.get(name) ?? [])[0];
   return (
     <p class="answer">
       The largest kernel{rank === "" ? "" : ` of ${rankName(rank)}`}: <a href={here({ kernel: name })} title={printable(name)}><strong>{shortName(name, 70)}</strong></a>,{" "}
       <span title={`${sum} ns`}>{human(sum, "ns")}</span> (<span title={table.exact("share_ratio", 0)}>{human(table.number("share_ratio", 0), "ratio")}</span> of the device work) in {count} runs
       {from?.operator ? <>, launched by <a href={linkTo("operators", { op: from.operator })}>{shortName(from.operator)}</a></> : null}
-      {line ? <> at <SourceLine frame={line.frame} /></> : null}
+      {line ? <> at <SourceLine {...line} /></> : null}
       {from?.own && line ? <>, called from <SourceLine frame={from.own} /></> : null}.
+      {alike.length > 0 && <> As much, within 2 %, {alike.length === 1 ? "takes" : "take"} {alike.map((row, i) => (
+        <>{i > 0 && ", "}<a href={here({ kernel: table.text("name", row) })} title={printable(table.text("name", row))}>{names.get(table.text("name", row))}</a></>
+      ))}.</>}
     </p>
   );
 }

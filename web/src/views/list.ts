@@ -22,30 +22,29 @@ import { TimelineView } from "./timeline.tsx";
 
 export interface View {
   name: string; // in the address
-  title: string;
   Component: ComponentType;
   of?: "report" | "server" | "agents"; // where it is shown; absent: everywhere
   needsNoJob?: boolean;
 }
 
 export const ALL_VIEWS: View[] = [
-  { name: "overview", title: "Overview", Component: Overview },
-  { name: "steps", title: "Steps", Component: Steps },
-  { name: "operators", title: "Operators", Component: Operators },
-  { name: "kernels", title: "Kernels", Component: Kernels },
-  { name: "modules", title: "Modules", Component: Modules },
-  { name: "timeline", title: "Timeline", Component: TimelineView },
-  { name: "memory", title: "Memory", Component: Memory },
-  { name: "distributed", title: "Distributed", Component: Distributed },
-  { name: "critical-path", title: "Critical path", Component: CriticalPath },
-  { name: "idle", title: "Idle", Component: Idle },
-  { name: "call-tree", title: "Call tree", Component: CallTree },
-  { name: "diff", title: "Diff", Component: Diff },
-  { name: "tables", title: "All tables", Component: Tables },
-  { name: "live", title: "Live", Component: Live, of: "agents", needsNoJob: true },
-  { name: "incidents", title: "Incidents", Component: Incidents, of: "agents", needsNoJob: true },
-  { name: "captures", title: "Captures", Component: Captures, of: "agents", needsNoJob: true },
-  { name: "hosts", title: "Hosts", Component: Hosts, of: "agents", needsNoJob: true },
+  { name: "overview", Component: Overview },
+  { name: "steps", Component: Steps },
+  { name: "operators", Component: Operators },
+  { name: "kernels", Component: Kernels },
+  { name: "modules", Component: Modules },
+  { name: "timeline", Component: TimelineView },
+  { name: "memory", Component: Memory },
+  { name: "distributed", Component: Distributed },
+  { name: "critical-path", Component: CriticalPath },
+  { name: "idle", Component: Idle },
+  { name: "call-tree", Component: CallTree },
+  { name: "diff", Component: Diff },
+  { name: "tables", Component: Tables },
+  { name: "live", Component: Live, of: "agents", needsNoJob: true },
+  { name: "incidents", Component: Incidents, of: "agents", needsNoJob: true },
+  { name: "captures", Component: Captures, of: "agents", needsNoJob: true },
+  { name: "hosts", Component: Hosts, of: "agents", needsNoJob: true },
 ];
 
 // To be read while drawing. Where there are agents and no traces, there is nothing to show of traces.

@@ -12,7 +12,6 @@ import { HostCharts } from "./live/charts.tsx";
 import { useSamples } from "./live/samples.ts";
 import { fleetTable, rankTable } from "./live/tables.ts";
 import { DEFAULT_RANGE, PANELS, RANGES, ranksOf, spanOf } from "./live/data.ts";
-import "./live/live.css";
 
 const MOST_CHARTED = 4, MOST_OF_ONE = 16; // hosts at once; of one metric
 

@@ -2,17 +2,20 @@
 import { useMemo } from "preact/hooks";
 import { allRows, pickRows } from "../data/rows.ts";
 import type { Table } from "../data/table.ts";
-import { useStartNs, useTable, valueOf, type Loaded } from "../data/use.ts";
+import { useSpans, useStartNs, useTable, valueOf, type Loaded } from "../data/use.ts";
 import { human, position } from "../format.ts";
+import { parseFrame } from "../frames.ts";
 import { goTo, linkTo, param } from "../state.ts";
+import { stepsByRank } from "../timeline/steps.ts";
 import type { TimeWindow } from "../timeline/time_window.ts";
 import { Bars } from "../widgets/bars.tsx";
 import type { CurveMark } from "../widgets/curve.tsx";
 import { DataTable } from "../widgets/data_table.tsx";
 import { Exact } from "../widgets/exact.tsx";
 import { Empty, Ready } from "../widgets/loaded.tsx";
+import { SourceLine } from "../widgets/source_link.tsx";
 import { MemoryCurveOf } from "./memory/curve.tsx";
-import { BEFORE, categoriesOf, curveOf, devicesOf, heldAt, holdersTable, largestPiece, operatorsTable, operatorsThatHold, rowsOf, type Device, type OperatorHolds } from "./memory/data.ts";
+import { BEFORE, categoriesOf, curveOf, devicesOf, heldAt, holdersTable, largestPieces, linesOf, operatorsTable, operatorsThatHold, piecesWithLines, rowsOf, withLines, type Device, type OperatorHolds } from "./memory/data.ts";
 import { chosenRow, pieceOf, Pieces } from "./memory/pieces.tsx";
 import { chosenSpan, memoryLink, timelineAt } from "./memory/window.ts";
 
@@ -59,18 +62,26 @@ function OneDevice({ device, devices, startNs }: { device: Device; devices: Devi
   const peakNs = span === null ? device.peakNs : curve?.peakNs ?? Number.NaN;
   const held = useMemo(() => (events.state === "here" ? heldAt(events.value, allRows(events.value), peakNs, startNs) : []),
     [events, peakNs, startNs]);
-  const toPiece = (table: Table, row: number): string | undefined => {
-    const piece = events.state === "here" ? largestPiece(events.value, held, table, row) : -1;
-    return piece < 0 || events.state !== "here" ? undefined : memoryLink({ piece: String(pieceOf(events.value, piece, startNs).allocatedNs) });
-  };
   const { holders, operators } = useMemo(() => inSpan(events, held, span, curve?.peak ?? Number.NaN, startNs),
     [events, held, span?.from, span?.to, curve, startNs]);
+  const rank = device.key.split("/")[0]!;
   const shownHolders = span === null ? atPeak : holders;
+  const pieces = useMemo(() => (shownHolders.state === "here" && events.state === "here"
+    ? largestPieces(events.value, held, shownHolders.value) : new Map<number, number>()), [events, held, shownHolders]);
+  const toPiece = (row: number): string | undefined => (events.state !== "here" || !pieces.has(row) ? undefined
+    : memoryLink({ piece: String(pieceOf(events.value, pieces.get(row)!, startNs).allocatedNs) }));
+  const wanted = useMemo(() => (shownHolders.state === "here" && events.state === "here"
+    ? piecesWithLines(events.value, pieces, shownHolders.value) : []), [events, pieces, shownHolders]);
+  // A rank's spans are much: they are asked for only where they can tell a line.
+  const spans = wanted.length > 0 ? valueOf(useSpans(rank === "" ? "none" : rank)) : null;
+  const lines = useMemo(() => (spans !== null && events.state === "here"
+    ? linesOf(events.value, wanted, spans, startNs) : new Map<number, string>()), [spans, events, wanted, startNs]);
+  const lined = useMemo(() => (shownHolders.state === "here" ? withLines(shownHolders.value, lines) : null), [shownHolders, lines]);
   return (
     <>
       <section aria-labelledby="peak">
         <h2 id="peak">The peak</h2>
-        <Sentence device={device} atPeak={atPeak} holds={span === null && events.state === "here" ? operatorsThatHold(events.value, held) : []} />
+        <Sentence device={device} step={stepAt(useTable("steps", { all: true }), rank, device.peakNs, startNs)} lines={span === null ? lines : new Map()} atPeak={atPeak} holds={span === null && events.state === "here" ? operatorsThatHold(events.value, held) : []} />
         {devices.length > 1 && <DeviceChoice device={device} devices={devices} />}
         {curve === null && <Ready of={series}>{() => null}</Ready>}
       </section>
@@ -83,17 +94,18 @@ function OneDevice({ device, devices, startNs }: { device: Device; devices: Devi
               {span !== null && <p>The most in use between {position(span.from)} and {position(span.to)} is <Exact value={curve?.peak ?? Number.NaN} unit="bytes" />, at {position(curve?.peakNs ?? Number.NaN)}.</p>}
               <Categories table={table} />
               {events.state === "here" && <ByOperator holds={operatorsThatHold(events.value, held)} />}
-              <DataTable table={table} columns={["bytes", "ratio", "category", "operator", "module", "phase", "pieces"]} sort="-bytes" label="Who holds the memory" linkColumn="operator" link={(row) => toPiece(table, row)} />
+              <DataTable table={lined ?? table} from="memory_at_peak" columns={["bytes", "ratio", "category", "operator", "module", "source_line", "phase", "pieces"]} sort="-bytes" label="Who holds the memory" linkColumn="operator" link={toPiece}
+                cell={(column, row) => (column.name === "source_line" && lines.has(row) ? <Line of={lines.get(row)!} /> : undefined)} />
               <p class="muted">Follow an operator to its largest piece: when it was allocated, and by which lines of the program.</p>
             </>
           )}
         </Ready>
       </section>
-      <Pieces events={events} span={span} startNs={startNs} rank={device.key.split("/")[0]!} />
+      <Pieces events={events} span={span} startNs={startNs} rank={rank} />
       <section aria-labelledby="operators">
         <h2 id="operators">Operators that allocate and release{span === null ? "" : ", in the chosen time"}</h2>
         <Ready of={span === null ? byOperator : operators}>
-          {(table) => <DataTable table={table} columns={table.columns.map((column) => column.name).filter((name) => !["rank", "device_type", "device_id"].includes(name))}
+          {(table) => <DataTable table={table} from="memory_by_operator" columns={table.columns.map((column) => column.name).filter((name) => !["rank", "device_type", "device_id"].includes(name))}
             linkColumn="operator" link={(row) => (table.text("operator", row) === "others" ? undefined : linkTo("operators", { filter: table.text("operator", row) }))} />}
         </Ready>
       </section>
@@ -131,21 +143,30 @@ function chosenMarks(events: Loaded<Table>, startNs: bigint): CurveMark[] {
   return [{ ns: allocatedNs, ...(Number.isNaN(releasedNs) ? {} : { toNs: releasedNs }), label: text, kind: "annotation" }];
 }
 
-function Sentence({ device, atPeak, holds }: { device: Device; atPeak: Loaded<Table>; holds: OperatorHolds[] }) {
+const Line = ({ of }: { of: string }) => <SourceLine frame={parseFrame(of)!} />;
+
+// "": in none.
+function stepAt(steps: Loaded<Table>, rank: string, ns: number, startNs: bigint): string {
+  const own = steps.state === "here" ? stepsByRank(steps.value, startNs).get(rank || "none") : undefined;
+  return String(own?.find((step) => step.start <= ns && ns < step.end)?.number ?? "");
+}
+
+function Sentence({ device, step, lines, atPeak, holds }: { device: Device; step: string; lines: ReadonlyMap<number, string>; atPeak: Loaded<Table>; holds: OperatorHolds[] }) {
   const share = device.peak / device.capacity;
   const where = `${device.label[0]!.toUpperCase()}${device.label.slice(1)}`;
   return (
     <p class="answer">
       {where} has at most <strong><Exact value={device.peak} unit="bytes" /></strong> in use
       {Number.isFinite(share) && <>, <Exact value={share} unit="ratio" /> of its <Exact value={device.capacity} unit="bytes" /></>}, at{" "}
-      <a href={timelineAt(device.key.split("/")[0]!, device.peakNs)} title={`${device.peakNs} ns`}>{position(device.peakNs)}</a>
+      <a href={timelineAt(device.key.split("/")[0]!, device.peakNs, `peak of memory, ${human(device.peak, "bytes")}`)} title={`${device.peakNs} ns`}>{position(device.peakNs)}</a>
+      {step !== "" && ` in step ${step}`}
       {device.peakReserved > device.peak && <>; its allocator holds up to <Exact value={device.peakReserved} unit="bytes" /></>}.
-      {atPeak.state === "here" && atPeak.value.rows > 0 && <>{" "}<Holders table={atPeak.value} holds={holds} /></>}
+      {atPeak.state === "here" && atPeak.value.rows > 0 && <>{" "}<Holders table={atPeak.value} holds={holds} lines={lines} /></>}
     </p>
   );
 }
 
-function Holders({ table, holds }: { table: Table; holds: OperatorHolds[] }) {
+function Holders({ table, holds, lines }: { table: Table; holds: OperatorHolds[]; lines: ReadonlyMap<number, string> }) {
   const categories = categoriesOf(table);
   const before = categories.find((each) => each.category === BEFORE);
   const since = categories.filter((each) => each !== before);
@@ -159,7 +180,7 @@ function Holders({ table, holds }: { table: Table; holds: OperatorHolds[] }) {
         <>{" "}Of what was allocated in the recording <strong>{holds[0].operator}</strong> holds the most: <Exact value={holds[0].bytes} unit="bytes" /> in {holds[0].pieces} pieces.</>
       )}
       {named !== undefined && table.text("module", named) !== "" && (
-        <>{" "}The most in one place: <strong>{table.text("operator", named)}</strong> in <strong>{table.text("module", named)}</strong>, <Exact value={table.absolute("bytes", named)} unit="bytes" /> of {table.text("category", named).replace("_", " ")}.</>
+        <>{" "}The most in one place: <strong>{table.text("operator", named)}</strong> in <strong>{table.text("module", named)}</strong>, <Exact value={table.absolute("bytes", named)} unit="bytes" /> of {table.text("category", named).replace("_", " ")}{lines.has(named) && <>, allocated at <Line of={lines.get(named)!} /></>}.</>
       )}
       {before !== undefined && <>{" "}What was allocated before the recording began has no name: record from the start of the program to see it.</>}
     </>
@@ -194,7 +215,8 @@ function DeviceChoice({ device, devices }: { device: Device; devices: Device[] }
   return (
     <Bars label="Peak of each device" unit="bytes" most={most}
       bars={devices.map((each) => ({
-        label: each.key === device.key ? `${each.label} (shown)` : each.label,
+        label: each.label,
+        isChosen: each.key === device.key,
         link: choose(each.key),
         parts: [{ kind: "memory", label: "most in use", value: each.peak }],
       }))} />

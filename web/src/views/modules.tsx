@@ -8,6 +8,7 @@ import { human, printable, shortName } from "../format.ts";
 import { tellNotes } from "../notes.tsx";
 import { chosenRank, linkTo, param, setParam } from "../state.ts";
 import { Choice, RankChoice, Search, rankName } from "../widgets/choice.tsx";
+import { exactText } from "../widgets/exact.tsx";
 import { Icicle, namesIn } from "../widgets/icicle.tsx";
 import { Empty, Held } from "../widgets/loaded.tsx";
 import { costliest, icicleOf, moduleTree, namesInPath, rowsInSight, timeOf, type Module, type Pass, type Time } from "./modules/data.ts";
@@ -78,7 +79,7 @@ function Tree({ modules, time, whole }: { modules: Module[]; time: Time; whole: 
   return (
     <>
       <div class="scroll" tabIndex={0} role="region" aria-label="Modules">
-        <table class="tree" aria-label="Modules">
+        <table class="tree" data-table="module_tree" aria-label="Modules">
           <thead><tr>
             <th scope="col">Module</th><th scope="col" class="number">Calls</th>
             <th scope="col" class="number">Share</th><th scope="col" class="number">Forward</th><th scope="col" class="number">Itself</th><th scope="col" class="number">Backward</th>
@@ -87,16 +88,18 @@ function Tree({ modules, time, whole }: { modules: Module[]; time: Time; whole: 
           <tbody>
             {rows.slice(0, MOST_ROWS).map(({ module, isOpen: open }) => (
               <tr key={module.path}>
-                <th scope="row" title={printable(module.path)} style={{ paddingLeft: `${8 + module.depth * 18}px` }}>
+                <th scope="row" data-column="path" title={printable(module.path)} style={{ paddingLeft: `${8 + module.depth * 18}px` }}>
                   {module.children.length > 0 ? (
                     <button type="button" class="turn" aria-expanded={open} aria-label={`What is in ${module.name}`} onClick={() => turn(module, !open)}>{open ? "▾" : "▸"}</button>
                   ) : <span class="turn" />}
                   {shortName(module.name, 80)}
                 </th>
-                <td class="number">{module.calls}</td>
+                <td class="number" data-column="calls">{module.calls}</td>
                 <Part value={timeOf(module, time, "both")} whole={whole} />
-                <Duration value={module.forward[time]} /><Duration value={module.self[time]} /><Duration value={module.backward[time]} />
-                <td class="number">{module.operators}</td>
+                <Duration name={`${time}_total_ns`} value={module.forward[time]} />
+                <Duration name={`${time}_self_ns`} value={module.self[time]} />
+                <Duration name={`backward_${time}_ns`} value={module.backward[time]} />
+                <td class="number" data-column="operators">{module.operators}</td>
               </tr>
             ))}
           </tbody>
@@ -108,11 +111,12 @@ function Tree({ modules, time, whole }: { modules: Module[]; time: Time; whole: 
   );
 }
 
-const Duration = ({ value }: { value: number }) => <td class="number" title={`${value} ns`}>{human(value, "ns")}</td>;
+// `name`: of the column of `modules` that it is the sum of.
+const Duration = ({ name, value }: { name: string; value: number }) => <td class="number" data-column={name} title={exactText(value)}>{human(value, "ns")}</td>;
 
 function Part({ value, whole }: { value: number; whole: number }) {
   const share = whole > 0 ? value / whole : 0;
-  return <td class="number" title={`${value} of ${whole} ns`}><span class="share" aria-hidden="true" style={{ width: `${(share * 100).toFixed(0)}%` }} />{human(share, "ratio")}</td>;
+  return <td class="number" data-column="share" title={`${value} of ${whole} ns`}><span class="share" aria-hidden="true" style={{ width: `${(share * 100).toFixed(0)}%` }} />{human(share, "ratio")}</td>;
 }
 
 // Whether a module is on the way to what the icicle shows.

@@ -67,7 +67,7 @@ function Shown({ table }: { table: Table }) {
       {!hasDevice && <p class="muted">No device work was recorded below these operators, so there are only the host's times.</p>}
       <p class="muted">Times with what an operator calls overlap, and do not add up.</p>
       {chosen !== "" && <OneOperator name={chosen} rank={chosenRank()} />}
-      <DataTable table={sum} sortKey="sort" filterKey="filter" label="Operators"
+      <DataTable table={sum} from={table.name} sortKey="sort" filterKey="filter" label="Operators"
         columns={sum.columns.filter((column) => hasDevice || !/^device_|tensor/.test(column.name)).map((column) => column.name)}
         link={(row) => (isRest(sum, row) ? undefined : here({ op: sum.text("name", row) }))} />
     </>

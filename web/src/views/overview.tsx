@@ -106,8 +106,7 @@ function StepParts({ table }: { table: Table }) {
   return (
     <>
       <p class="choices"><span>
-        {sums.length === 1 ? "One step" : `${sums.length} steps`}{of}: <strong title={`${mean.total} ns`}>{human(mean.total, "ns")}</strong>{sums.length > 1 ? " in the mean" : ""}, most of it{" "}
-        {STEP_PARTS[largest]![1]} (<span title={`${mean.parts[largest]} ns`}>{human(mean.parts[largest]! / mean.total, "ratio")}</span>).
+        {sums.length === 1 ? "One step" : `${sums.length} steps`}{of}: most of the time is {STEP_PARTS[largest]![1]} (<span title={`${mean.parts[largest]} ns`}>{human(mean.parts[largest]! / mean.total, "ratio")}</span>).
       </span> <RankChoice ranks={ranks} /></p>
       <StepColumns steps={sums} label={`Length of each step${of}`}
         link={(step) => linkTo("steps", { step: String(step.number), ...(rank === "" ? {} : { rank }) })}

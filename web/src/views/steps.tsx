@@ -2,8 +2,8 @@
 import { useMemo } from "preact/hooks";
 import { ranksIn, rowsOfRank } from "../data/rows.ts";
 import type { Table } from "../data/table.ts";
-import { useJob, useStartNs, useTable } from "../data/use.ts";
-import { human } from "../format.ts";
+import { useJob, useStartNs, useTable, valueOf } from "../data/use.ts";
+import { human, printable } from "../format.ts";
 import { chosenRank, here, linkTo, param } from "../state.ts";
 import { Bars } from "../widgets/bars.tsx";
 import { Choice, RankChoice, rankName } from "../widgets/choice.tsx";
@@ -13,7 +13,7 @@ import { Empty, Ready } from "../widgets/loaded.tsx";
 import { StepColumns } from "./shared/step_columns.tsx";
 import { STEP_PARTS, barParts, stepSums } from "./shared/step_parts.ts";
 import { stepWindow, windowOf } from "./shared/step_windows.ts";
-import { levelsOf, mostDifferent, oddest, stepGrid, stepLengths, type Levels, type Oddity, type StepGrid } from "./steps/data.ts";
+import { faultOf, levelsOf, mostDifferent, oddest, stepGrid, stepLengths, type Levels, type Oddity, type StepGrid, type StepsFault } from "./steps/data.ts";
 
 const MOST_RANKS = 48, MOST_STEPS = 200, MOST_BARS = 40;
 const MEASURES: [string, string][] = [["dur_ns", "length"], ["device_busy_ns", "device busy"]];
@@ -48,10 +48,13 @@ function Both({ marks, parts }: { marks: Table; parts: Table }) {
   const name = ALL_MEASURES.find(([each]) => each === measure)![1];
   const grid = useMemo(() => gridOf(measure), [marks, parts, measure]);
   const odd = useMemo(() => oddest(grid), [grid]);
-  // A rank that nobody chose is the one that is said to be odd, else the first.
-  const rank = chosenRank() || (odd !== null && odd.rank >= 0 ? grid.ranks[odd.rank]! : ranksIn(marks)[0]!);
+  const findings = valueOf(useTable("findings", { all: true }));
+  const fault = findings === null ? null : faultOf(findings, grid.ranks);
+  // A rank that nobody chose is the one that is said to be at fault, or odd, else the first.
+  const rank = chosenRank() || fault?.rank || (odd !== null && odd.rank >= 0 ? grid.ranks[odd.rank]! : ranksIn(marks)[0]!);
   return (
     <>
+      {fault !== null && <Fault of={fault} />}
       <Said grid={grid} odd={odd} name={name} marks={marks} />
       <p class="choices">
         <Choice name="show" label="Show" value={measure} options={ALL_MEASURES} />
@@ -63,19 +66,29 @@ function Both({ marks, parts }: { marks: Table; parts: Table }) {
   );
 }
 
+// Who makes the steps long is not always whose steps are the longest.
+function Fault({ of: { said, ranks, rank } }: { of: StepsFault }) {
+  return (
+    <p class="answer">
+      <span class="flag" aria-hidden="true">⚑ </span><strong>{printable(said)}</strong>
+      {ranks !== "" && rank === undefined && ` ${/^\d+$/.test(ranks) ? `Rank ${ranks} is` : `Ranks ${ranks} are`} not among those that are shown.`}
+    </p>
+  );
+}
+
 // The answer in a sentence.
 function Said({ grid, odd, name, marks }: { grid: StepGrid; odd: Oddity | null; name: string; marks: Table }) {
   const job = useJob();
   const levels = useMemo(() => levelsOf(stepLengths(grid)), [grid]);
   const two = levels !== null && <TwoLevels levels={levels} name={name} />;
-  if (odd === null) return <p class="answer">{two}No step and no rank stands out by {name}: all are within 2 % of what is typical{two && " of their kind"}.</p>;
+  if (odd === null) return <p class="answer">{two}No step and no rank stands out by {name}: all are within 2 % of the median{two && " of their kind"}.</p>;
   const rank = odd.rank < 0 ? "" : grid.ranks[odd.rank]!, step = odd.step < 0 ? "" : grid.numbers[odd.step]!;
   const at = job.state === "here" ? stepWindow(marks, rank === "none" ? "" : rank, step, job.value.startNs) : null;
   const what = step === "" ? `${rankName(rank)} in its steps` : rank === "" ? `step ${step}${grid.ranks.length > 1 ? " on all ranks" : ""}` : `step ${step} of ${rankName(rank)}`;
   return (
     <p class="answer">
-      {two}Stands out by {name}: <strong>{what}</strong>, <span title={`${odd.value} ns`}>{human(odd.value, "ns")}</span>, where{" "}
-      <span title={`${odd.typical} ns`}>{human(odd.typical, "ns")}</span> is typical{two && odd.step >= 0 && " of its kind"} (+{((odd.value / odd.typical - 1) * 100).toFixed(0)} %).{" "}
+      {two}Stands out by {name}: <strong>{what}</strong>, <span title={`${odd.value} ns`}>{human(odd.value, "ns")}</span>, where the median{two && odd.step >= 0 && " of its kind"} is{" "}
+      <span title={`${odd.typical} ns`}>{human(odd.typical, "ns")}</span> (+{((odd.value / odd.typical - 1) * 100).toFixed(0)} %).{" "}
       {param("show") === "" && name !== "length" && "The steps are of one length, as ranks wait for each other. "}
       {at !== null && <a href={linkTo("timeline", { ...(rank === "" || rank === "none" ? {} : { ranks: rank }), ...at.params })}>Timeline</a>}
     </p>
@@ -90,7 +103,7 @@ function TwoLevels({ levels, name }: { levels: Levels; name: string }) {
 }
 
 function StepMap({ grid, name, marks, rank }: { grid: StepGrid; name: string; marks: Table; rank: string }) {
-  const shown = mostDifferent(grid, MOST_RANKS);
+  const shown = mostDifferent(grid, MOST_RANKS, rank);
   const steps = grid.numbers.slice(0, MOST_STEPS);
   const start = useStartNs();
   const marked = param("step");
@@ -112,7 +125,7 @@ function StepMap({ grid, name, marks, rank }: { grid: StepGrid; name: string; ma
         }} />
       <p class="muted">
         A cell leads to the timeline of its rank and step; a rank's name shows its steps below.
-        {shown.length < grid.ranks.length && ` ${shown.length} of ${grid.ranks.length} ranks, those that differ most from the others.`}
+        {shown.length < grid.ranks.length && ` ${shown.length} of ${grid.ranks.length} ranks, the one below and those that differ most from the others.`}
         {steps.length < grid.numbers.length && ` The first ${MOST_STEPS} of ${grid.numbers.length} steps.`}
       </p>
     </section>

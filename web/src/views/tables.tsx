@@ -38,17 +38,17 @@ function OneTable({ analysis }: { analysis: Analysis }) {
     <>
       <h2>{analysis.name}</h2>
       <p>{analysis.summary}</p>
-      <details><summary>Definition</summary><p class="doc">{analysis.doc}</p></details>
+      <details open={param("definition") !== ""}><summary>Definition</summary><p class="doc">{analysis.doc}</p></details>
       {source.value?.kind === "server" && (
         <form class="params" onSubmit={(event) => event.preventDefault()}>
           {fields.map((one) => (
-            <label key={one.name} title={one.help}>{one.name}{" "}
+            <label key={one.name} title={one.help}>{one === COMPAT ? "count as" : one.name.replaceAll("_", " ")}{" "}
               <input value={param(one.name)} placeholder={String(one.fallback)} onChange={(event) => setParam(one.name, event.currentTarget.value, { push: true })} />
             </label>
           ))}
         </form>
       )}
-      <Ready of={table}>{(value) => <DataTable table={value} sortKey="sort" filterKey="filter" />}</Ready>
+      <Ready of={table}>{(value) => <DataTable table={value} sortKey="sort" filterKey="filter" colsKey="cols" />}</Ready>
     </>
   );
 }

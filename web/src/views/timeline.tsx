@@ -2,7 +2,7 @@
 import { effect, useSignal } from "@preact/signals";
 import { useEffect, useMemo } from "preact/hooks";
 import type { Job } from "../data/source.ts";
-import { generation, source, useJob, useTable } from "../data/use.ts";
+import { forgetFailures, generation, source, useJob, useTable } from "../data/use.ts";
 import { Failure } from "../failures.tsx";
 import { tellNotes } from "../notes.tsx";
 import { KIND_NAMES } from "../timeline/kinds.ts";
@@ -68,7 +68,7 @@ function OfJob({ job }: { job: Job }) {
 
 function Failures({ timeline }: { timeline: Timeline }) {
   const shown = [...timeline.contents.failures.value].filter(([rank]) => timeline.open.value.has(rank));
-  return <>{shown.map(([rank, sentence]) => <Failure key={rank} error={`The spans of ${rankTitle(rank)} are not shown: ${sentence}`} />)}</>;
+  return <>{shown.map(([rank, sentence]) => <Failure key={rank} error={`The spans of ${rankTitle(rank)} are not shown: ${sentence}`} retry={forgetFailures} />)}</>;
 }
 
 function Legend() {
@@ -76,6 +76,7 @@ function Legend() {
     <ul class="legend" aria-label="Colours of kinds">
       {KIND_NAMES.slice(0, 8).map((kind) => <li key={kind}><span class={`swatch ${kind}`} />{kind}{kind === "communication" ? " (hatched)" : ""}</li>)}
       <li><span class="swatch idle" />idle</li>
+      <li><span class="swatch on-path" />edge: on the critical path</li>
       <li class="muted">what is narrower than a pixel is as high as it covers time</li>
     </ul>
   );

@@ -19,10 +19,12 @@ const MOST_PX = 12_000_000; // browsers lose what is further down
 
 export interface DataTableProps {
   table: Table;
+  from?: string; // of a table that the page makes: the analysis whose definition is that of its numbers
   columns?: string[]; // those that are shown at first; else all but details
-  // Keys of the address that hold its order and filter; absent: they are its own, and nobody else's
+  // Keys of the address that hold its order, filter and columns; absent: they are its own, and nobody else's
   sortKey?: string;
   filterKey?: string;
+  colsKey?: string;
   sort?: string; // at first
   link?: (row: number) => string | undefined; // where a row leads
   linkColumn?: string; // which cell does; absent: the first one
@@ -42,13 +44,16 @@ export function DataTable(props: DataTableProps) {
     props.sortKey ? setParam(props.sortKey, value) : (own.value = { ...own.value, sort: value });
   const setFilter = (value: string) =>
     props.filterKey ? setParam(props.filterKey, value) : (own.value = { ...own.value, filter: value });
-  const chosen = own.value.columns !== "" ? own.value.columns.split(",") : props.columns ?? usualColumns(table);
+  const setColumns = (value: string) =>
+    props.colsKey ? setParam(props.colsKey, value) : (own.value = { ...own.value, columns: value });
+  const asked = (props.colsKey ? param(props.colsKey) : own.value.columns).split(",").filter((name) => table.has(name));
+  const chosen = asked.length > 0 ? asked : props.columns ?? usualColumns(table);
   const columns = table.columns.filter((column) => chosen.includes(column.name));
   const rows = useMemo(() => sortedRows(table, filteredRows(table, filter), sort), [table, filter, sort]);
   return (
     <figure class="table">
-      <TableMenu table={table} columns={columns} rows={rows} filter={filter} setFilter={setFilter}
-        setColumns={(names) => (own.value = { ...own.value, columns: names.join(",") })} />
+      <TableMenu table={table} from={props.from ?? table.name} columns={columns} rows={rows} filter={filter} setFilter={setFilter}
+        setColumns={(names) => setColumns(names.join(","))} />
       <Rows {...props} columns={columns} rows={rows} sort={sort} setSort={setSort} />
     </figure>
   );
@@ -104,7 +109,7 @@ function Rows({ table, columns, rows, sort, setSort, link, cell, label, onHover,
   );
 }
 
-export const title = (column: Column): string => column.name.replace(/_(ns|bytes|ratio)$/, "").replaceAll("_", " ");
+export const title = (column: Column): string => column.name.replace(/_(ns|bytes|ratio)$/, "").replaceAll("_", " ").replace(/\bdur\b/, "duration");
 export const isNumeric = (column: Column): boolean =>
   column.type !== "text" && column.type !== "flag" && !(column.role === "key" && column.unit === "none");
 

@@ -3,6 +3,7 @@
 import { useSignal } from "@preact/signals";
 import type { Unit } from "../data/table.ts";
 import { human, shortName } from "../format.ts";
+import { Legend } from "./legend.tsx";
 
 export interface TreeNode {
   name: string;
@@ -17,8 +18,9 @@ const WIDTH = 1000, ROW = 20, MOST_DEPTH = 60, NARROWEST = 1.5, LABELLED = 40;
 
 interface Placed { node: TreeNode; x: number; width: number; depth: number; path: TreeNode[] }
 
-export function Icicle({ root, unit, label, search = "", onChoose, zoom, onZoom, inOrder = false, upwards = false }: {
+export function Icicle({ root, kinds = [], unit, label, search = "", onChoose, zoom, onZoom, inOrder = false, upwards = false }: {
   root: TreeNode;
+  kinds?: readonly string[]; // that have a legend, those of them that are drawn
   unit: Unit;
   label: string;
   search?: string;
@@ -53,6 +55,7 @@ export function Icicle({ root, unit, label, search = "", onChoose, zoom, onZoom,
   const depth = placed.reduce((most, each) => Math.max(most, each.depth), 0);
   const height = (depth + 1) * ROW;
   const y = (each: Placed) => (upwards ? depth - each.depth : each.depth) * ROW;
+  const drawn = new Set(placed.map((each) => each.node.kind));
   const word = search.toLowerCase();
   const choose = (each: Placed) => {
     setPath(each.path);
@@ -65,6 +68,7 @@ export function Icicle({ root, unit, label, search = "", onChoose, zoom, onZoom,
           <button type="button" key={i} onClick={() => setPath(path.slice(0, i + 1))} title={node.name}>{shortName(node.name, 30)}</button>
         ))}
       </p>
+      {kinds.length > 0 && <Legend kinds={kinds.filter((kind) => drawn.has(kind)).map((kind) => [kind, kind] as const)} />}
       <svg viewBox={`0 0 ${WIDTH} ${height}`} height={height} preserveAspectRatio="none" role="tree" aria-label={label}>
         {placed.map((each) => (
           <g key={each.path.map((node) => node.name).join("\n") + each.x} role="treeitem" aria-level={each.depth + 1} tabIndex={0}

@@ -15,12 +15,13 @@ export function SourceLink({ frame }: { frame: string }) {
   return <FileLink frame={parsed} />;
 }
 
-// With its function.
-export function SourceLine({ frame }: { frame: Frame }) {
+// With its function; `backward`: of what computes the gradient of the operator in this line.
+export function SourceLine({ frame, backward = false }: { frame: Frame; backward?: boolean }) {
   return (
     <code class="line">
       <SourceLink frame={`${frame.path}(${frame.line}): ${frame.name}`} />
       {frame.name !== "" && <span class="muted"> {shortName(frame.name)}</span>}
+      {backward && <span class="muted" title="It computes the gradient of the operator in this line">, its backward pass</span>}
     </code>
   );
 }

@@ -1,11 +1,14 @@
 // Above a table: filter, which columns, copy, save.
 import { copy } from "../failures.tsx";
 import type { Column, Table } from "../data/table.ts";
+import { useAnalyses, valueOf } from "../data/use.ts";
+import { linkTo, view } from "../state.ts";
 import { asCsv, asJson, asTsv } from "./export.ts";
 import { save, saveAnswer } from "./save.ts";
 
 interface Props {
   table: Table;
+  from: string;
   columns: Column[];
   rows: Uint32Array;
   filter: string;
@@ -13,15 +16,16 @@ interface Props {
   setColumns: (names: string[]) => void;
 }
 
-export function TableMenu({ table, columns, rows, filter, setFilter, setColumns }: Props) {
+export function TableMenu({ table, from, columns, rows, filter, setFilter, setColumns }: Props) {
   const count = rows.length === table.rows ? `${table.rows} rows` : `${rows.length} of ${table.rows} rows`;
   const toggle = (name: string, on: boolean) =>
     setColumns(table.columns.map((column) => column.name).filter((each) => (each === name ? on : columns.some((c) => c.name === each))));
   return (
     <figcaption class="tools">
-      <input type="search" placeholder={`Filter ${table.name}`} aria-label={`Filter the table ${table.name}; name:word looks in one column`}
+      <input type="search" placeholder="Filter rows" aria-label={`Filter the table ${table.name}; name:word looks in one column`}
         value={filter} onInput={(event) => setFilter(event.currentTarget.value)} />
       <span class="muted" role="status">{count}</span>
+      <Definition of={from} />
       <details class="menu">
         <summary>Columns</summary>
         <div>
@@ -42,4 +46,11 @@ export function TableMenu({ table, columns, rows, filter, setFilter, setColumns 
       )}
     </figcaption>
   );
+}
+
+// None of tables that no analysis makes; and where it is read there is no need of one.
+function Definition({ of }: { of: string }) {
+  const analysis = valueOf(useAnalyses())?.find((each) => each.name === of);
+  if (analysis === undefined || view.value === "tables") return null;
+  return <a href={linkTo("tables", { table: of, definition: "1" })} title={`${of}: ${analysis.summary}`}>Definition</a>;
 }

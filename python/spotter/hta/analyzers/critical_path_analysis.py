@@ -3,36 +3,29 @@
 from __future__ import annotations
 
 import copy
-import io
-import json
 import os
 import time
-import zipfile
 from dataclasses import dataclass
 from enum import Enum
 from functools import cached_property, wraps
-from pathlib import Path
 from typing import Any, Dict, List, Optional, Set, Tuple, Union
 
 import numpy as np
 import pandas as pd
 
-from spotter.hta import _critical_path
-from spotter.hta._critical_path import BLOCKING_CALLS, SYNC, Edges, Nodes, Stacks, along, clipped, counted, distinct, event_records, launches_in
+from spotter.hta import _critical_path, _device_edges, _graph_file
+from spotter.hta._critical_path import BLOCKING_CALLS, Edges, Stacks, along, check, clipped, counted, distinct
+from spotter.hta._device_edges import event_records, launches_in
+from spotter.hta._event_graph import EventGraph, nx
+from spotter.hta._overlay import overlay
 from spotter.hta._rows import by_id
 from spotter.hta.common.trace_symbol_table import decode_symbol_id_to_symbol_name
 from spotter.hta.configs import env_options
 from spotter.hta.configs.config import logger
 from spotter.hta.utils.utils import is_comm_kernel
 
-try:
-    import networkx as nx
-except ImportError as error:
-    raise ImportError("the graph of a critical path needs networkx: pip install spotter-trace[hta]") from error
-
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-
     from spotter.hta.common.trace import Trace
 
 
@@ -85,10 +78,6 @@ DEFAULT_EDGE_TYPES_IN_VIZ: Set[CPEdgeType] = {
 }
 """Edges that an overlaid trace has unless all are asked for."""
 
-_TYPES = list(CPEdgeType)
-_FORMAT = 1
-
-
 PROFILE_TIMES: Dict[str, float] = {}
 """What the last graph took to build, in s, by function."""
 
@@ -109,13 +98,8 @@ def timeit(func):
 
 nodes_in, stacks_in, host_edges, device_edges, longest_path = (
     timeit(function)
-    for function in (_critical_path.nodes_in, _critical_path.stacks_in, _critical_path.host_edges, _critical_path.device_edges, _critical_path.longest_path)
+    for function in (_critical_path.nodes_in, _critical_path.stacks_in, _critical_path.host_edges, _device_edges.device_edges, _critical_path.longest_path)
 )
-
-
-def _edge_objects(edges: Edges) -> List[CPEdge]:
-    columns = zip(*(column.tolist() for column in edges[:4]))
-    return [CPEdge(begin, end, weight, _TYPES[kind]) for begin, end, weight, kind in columns]
 
 
 def _only(t: "Trace", rank: int, frame: pd.DataFrame) -> "Trace":
@@ -125,21 +109,7 @@ def _only(t: "Trace", rank: int, frame: pd.DataFrame) -> "Trace":
     return part
 
 
-def _filled_on_use(*names: str) -> property:
-    """Of the dicts that networkx keeps: they are made of the arrays when one of them is first asked for."""
-
-    def get(graph: CPGraph) -> Any:
-        if names[0] not in graph.__dict__:
-            graph._fill()
-        return graph.__dict__[names[0]]
-
-    def put(graph: CPGraph, value: Any) -> None:
-        graph.__dict__.update(dict.fromkeys(names, value))
-
-    return property(get, put)
-
-
-class CPGraph(nx.DiGraph):
+class CPGraph(EventGraph):
     """What waits for what in a window of a rank's trace: a node for each start and each end of an event, and the longest
     path through them. Nodes are numbers; an edge has `weight` (us; change it and call `critical_path` again) and `object`, a
     `CPEdge` with the weight that was measured, by which breakdown, summary and overlay go.
@@ -157,9 +127,7 @@ class CPGraph(nx.DiGraph):
 
     BLOCKING_SYNC_CALLS: List[str] = list(BLOCKING_CALLS)
 
-    _node = _filled_on_use("_node")
-    _adj = _succ = _filled_on_use("_adj", "_succ")
-    _pred = _filled_on_use("_pred")
+    _edge_class, _edge_types = CPEdge, list(CPEdgeType)
 
     def __init__(self, t: Optional["Trace"], t_full: "Trace", rank: int, G=None) -> None:
         """Args:
@@ -174,10 +142,6 @@ class CPGraph(nx.DiGraph):
         self.full_trace_df: pd.DataFrame = by_id(t_full.get_trace(rank))
         self.symbol_table = t_full.symbols_of(rank)
         self.sym_table: List[str] = self.symbol_table.get_sym_table()
-        self.critical_path_nodes: List[int] = []
-        self._ids = np.array([], np.int64)
-        self._nodes: Nodes = Nodes(*np.zeros((6, 0), np.int64))
-        self._found = self._path = Edges(*np.zeros((5, 0), np.int64))
         self.trace_df: pd.DataFrame = self.full_trace_df.iloc[:0] if t is None else t.get_trace(rank)
         if t is not None and G is None:
             self._build()
@@ -202,12 +166,6 @@ class CPGraph(nx.DiGraph):
             self.trace_df["depth"] = stacks.depth
         self.trace_df["parent"] = np.where(on_device, self.trace_df["index_correlation"].to_numpy(), parent)
 
-    def _take(self, edges: Edges) -> None:
-        """The graph becomes one of these edges, once networkx wants it."""
-        self._found = edges
-        for name in ("_node", "_adj", "_succ", "_pred"):
-            self.__dict__.pop(name, None)
-
     def _restore(self, arrays: Dict[str, np.ndarray]) -> None:
         self._ids = self.trace_df.index.to_numpy(np.int64)
         self._nodes = nodes_in(self.trace_df, self.sym_table)
@@ -218,75 +176,12 @@ class CPGraph(nx.DiGraph):
         self.critical_path_nodes = arrays["path"].tolist()
         self._path = along(self.critical_path_nodes, self._found)
 
-    def _fill(self) -> None:
-        edges = self._found
-        nodes: Dict[int, Dict[str, Any]] = {node: {} for node in self._linked_nodes()}
-        successors: Dict[int, Dict[int, Any]] = {node: {} for node in nodes}
-        predecessors: Dict[int, Dict[int, Any]] = {node: {} for node in nodes}
-        for edge, weight in zip(_edge_objects(edges), counted(edges.weight).tolist()):
-            data = {"weight": weight, "object": edge}
-            successors[edge.begin][edge.end] = predecessors[edge.end][edge.begin] = data
-        self.__dict__.update(_node=nodes, _adj=successors, _succ=successors, _pred=predecessors)
-
-    def _is_filled(self) -> bool:
-        return "_adj" in self.__dict__
-
-    def _links(self) -> Tuple[Edges, np.ndarray]:
-        """The edges as they are now, in the order in which they were found, and their weights."""
-        if not self._is_filled():
-            return self._found, counted(self._found.weight)
-        data = {(begin, end): data for begin, end, data in self.edges(data=True)}
-        found = [pair for pair in zip(self._found.begin.tolist(), self._found.end.tolist()) if pair in data]
-        pairs = list(dict.fromkeys([*found, *data]))
-        row_of = {event: row for row, event in enumerate(self._ids.tolist())}
-        rows = [row_of.get(self.edge_to_event_map.get(pair, -1), -1) for pair in pairs]
-        objects = [data[pair]["object"] for pair in pairs]
-        edges = Edges(
-            np.array([begin for begin, _ in pairs], np.int64),
-            np.array([end for _, end in pairs], np.int64),
-            np.array([edge.weight for edge in objects], float),
-            np.array([_TYPES.index(edge.type) for edge in objects], np.int64),
-            np.array(rows, np.int64),
-        )
-        return edges, np.array([data[pair]["weight"] for pair in pairs], float)
-
-    def _linked_nodes(self) -> List[int]:
-        """Those with edges, as they come in these."""
-        ends = np.stack([self._found.begin, self._found.end], axis=1).ravel()
-        distinct, first = np.unique(ends, return_index=True)
-        return distinct[np.argsort(first, kind="stable")].tolist()
-
     @cached_property
     def node_list(self) -> List[CPNode]:
         nodes = self._nodes
         events = self._ids[nodes.row]
         columns = (column.tolist() for column in (events, nodes.ts, nodes.is_start, nodes.is_blocking))
         return [CPNode(number, *values) for number, values in enumerate(zip(*columns))]
-
-    @cached_property
-    def event_to_start_node_map(self) -> Dict[int, int]:
-        return self._by_event(self._nodes.is_start)
-
-    @cached_property
-    def event_to_end_node_map(self) -> Dict[int, int]:
-        return self._by_event(~self._nodes.is_start)
-
-    @cached_property
-    def edge_to_event_map(self) -> Dict[Tuple[int, int], int]:
-        begin, end, _, _, row = (column[self._found.event >= 0] for column in self._found)
-        return dict(zip(zip(begin.tolist(), end.tolist()), self._ids[row].tolist()))
-
-    @cached_property
-    def critical_path_events_set(self) -> Set[int]:
-        return set(self._ids[self._nodes.row[self.critical_path_nodes]].tolist())
-
-    @cached_property
-    def critical_path_edges_set(self) -> Set[CPEdge]:
-        return set(_edge_objects(self._path))
-
-    def _by_event(self, is_asked: np.ndarray) -> Dict[int, int]:
-        nodes = np.flatnonzero(is_asked)
-        return dict(zip(self._ids[self._nodes.row[nodes]].tolist(), nodes.tolist()))
 
     def critical_path(self) -> bool:
         """Finds it, again after weights were changed. False: nothing in the window is linked.
@@ -295,28 +190,13 @@ class CPGraph(nx.DiGraph):
             ValueError: the graph has cycles, a stream waits for itself, or, if the environment forbids that
                 (CRITICAL_PATH_STRICT_NEGATIVE_WEIGHT_CHECKS), something begins before what it waits for is over.
         """
-        self._check()
+        check(self._found, self._nodes, self.trace_df["stream"].to_numpy(), self._told)
         edges, weight = self._links()
         path = longest_path(list(self) if self._is_filled() else self._linked_nodes(), edges, weight)
         self.critical_path_nodes, self._path = path, along(path, edges)
         for name in ("critical_path_events_set", "critical_path_edges_set"):
             self.__dict__.pop(name, None)
         return bool(path)
-
-    def _check(self) -> None:
-        edges = self._found
-        if env_options.critical_path_strict_negative_weight_check() and (edges.weight < -1).any():
-            negative = np.flatnonzero(edges.weight < -1)
-            raise ValueError(
-                f"{negative.size} edges have negative weights, the first is {self._told(negative[0])}: what waits would "
-                "begin before that is over for which it waits"
-            )
-        waits = np.flatnonzero(edges.type == SYNC)
-        stream = self.trace_df["stream"].to_numpy()
-        begin, end = (stream[self._nodes.row[ends[waits]]] for ends in (edges.begin, edges.end))
-        own = waits[(begin == end) & (begin != -1)]
-        if own.size:
-            raise ValueError(f"{own.size} waits are of a stream for itself, the first is {self._told(own[0])}")
 
     def _told(self, edge: int) -> str:
         """An edge in words."""
@@ -342,7 +222,7 @@ class CPGraph(nx.DiGraph):
     def get_edges_attributed_to_event(self, ev_idx: int) -> List[CPEdge]:
         """The edges that are an event's time."""
         row = np.flatnonzero(self._ids == ev_idx)
-        return _edge_objects(Edges(*(column[np.isin(self._found.event, row)] for column in self._found)))
+        return self._objects(Edges(*(column[np.isin(self._found.event, row)] for column in self._found)))
 
     def get_critical_path_breakdown(self) -> Optional[pd.DataFrame]:
         """A row for each edge of the path, from its start: `event_idx` (NaN: no event's time), `duration` (us), `type`, of
@@ -353,7 +233,7 @@ class CPGraph(nx.DiGraph):
             decode_symbol_id_to_symbol_name(self.trace_df, self.symbol_table, use_shorten_name=False)
         row = self._path.event
         event = pd.Series(self._ids[row] if (row >= 0).all() else np.where(row >= 0, self._ids[row], np.nan))
-        types = np.array([kind.value for kind in _TYPES], object)[self._path.type]
+        types = np.array([kind.value for kind in CPEdgeType], object)[self._path.type]
         frame = pd.DataFrame({"event_idx": event, "duration": self._path.weight, "type": types})
         columns = self.trace_df[["s_name", "cat", "pid", "tid", "stream", "index"]]
         frame = frame.merge(columns, how="left", left_on="event_idx", right_index=True)
@@ -383,15 +263,10 @@ class CPGraph(nx.DiGraph):
             its path.
         """
         path = f"{out_dir}.zip"
-        Path(path).parent.mkdir(parents=True, exist_ok=True)
         edges, weight = self._links()
         arrays = {**edges._asdict(), "weight_now": weight, "path": np.array(self.critical_path_nodes, np.int64)}
         columns = [column for column in ("depth", "parent") if column in self.trace_df.columns]
-        with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
-            archive.writestr("about.json", json.dumps({"format": _FORMAT}))
-            archive.writestr("rows.csv", self.trace_df[columns].to_csv(index_label="index"))
-            with archive.open("graph.npz", "w") as member:
-                np.savez(member, **arrays)
+        _graph_file.write(path, self.trace_df[columns], arrays)
         logger.info("saved the graph to %s", path)
         return path
 
@@ -413,15 +288,7 @@ def restore_cpgraph(zip_filename: str, t_full: "Trace", rank: int) -> CPGraph:
     Raises:
         ValueError: it is no such file, or of another trace.
     """
-    try:
-        with zipfile.ZipFile(zip_filename) as archive:
-            about = json.loads(archive.read("about.json"))
-            rows = pd.read_csv(io.BytesIO(archive.read("rows.csv")), index_col="index")
-            arrays = dict(np.load(io.BytesIO(archive.read("graph.npz")), allow_pickle=False))
-    except (zipfile.BadZipFile, KeyError) as error:
-        raise ValueError(f"{zip_filename} is no graph that CPGraph.save wrote") from error
-    if about["format"] != _FORMAT:
-        raise ValueError(f"{zip_filename} has format {about['format']}; this version reads {_FORMAT}")
+    rows, arrays = _graph_file.read(zip_filename)
     full = t_full.get_trace(rank)
     if not rows.index.isin(full.index).all():
         raise ValueError(f"{zip_filename} is of another trace: rank {rank} here has not all of its rows")
@@ -475,7 +342,7 @@ class CriticalPathAnalysis:
         if "cuda_sync" not in symbols:
             how = "torch.profiler records them with enable_cuda_sync_events"
             logger.warning("the trace has no CUDA synchronisation events, so that the path knows of few waits: %s", how)
-        window = clipped(df, symbols, annotation, _first_and_last(instance_id))
+        window = clipped(df, symbols, annotation, instance_id)
         if window is None:
             logger.error("could not find annotation %s in the trace", annotation)
             return None  # type: ignore[return-value]
@@ -505,7 +372,7 @@ class CriticalPathAnalysis:
             the path of the file, overlaid_critical_path_ and the trace's name in `output_dir`.
         """
         types = DEFAULT_EDGE_TYPES_IN_VIZ if edge_types_to_viz is None else edge_types_to_viz
-        path_edges = _edge_objects(critical_path_graph._path)
+        path_edges = critical_path_graph._objects(critical_path_graph._path)
         if show_all_edges and not only_show_critical_events:
             shows_zero = env_options.critical_path_show_zero_weight_launch_edges()
             objects = (data["object"] for _, _, data in critical_path_graph.edges(data=True))
@@ -514,14 +381,7 @@ class CriticalPathAnalysis:
             edges = [edge for edge in path_edges if edge.type in types]
 
         content = t.get_raw_trace_for_one_rank(rank)
-        events = content["traceEvents"]
-        critical = critical_path_graph.critical_path_events_set
-        for number in critical:
-            events[number].setdefault("args", {})["critical"] = 1
-        arrows = _arrows(events, critical_path_graph, edges, set(path_edges))
-        if only_show_critical_events:
-            events = [event for number, event in enumerate(events) if number in critical or _is_context(event)]
-        content["traceEvents"] = events + arrows
+        overlay(content, critical_path_graph, edges, only_show_critical_events)
         os.makedirs(output_dir or ".", exist_ok=True)
         output = os.path.join(output_dir, f"overlaid_critical_path_{os.path.basename(t.trace_files[rank])}")
         t.write_raw_trace(output, content)
@@ -530,40 +390,3 @@ class CriticalPathAnalysis:
     @staticmethod
     def _is_zero_weight_launch_edge(edge: CPEdge) -> bool:
         return edge.type == CPEdgeType.KERNEL_LAUNCH_DELAY and edge.weight == 0
-
-
-def _first_and_last(instance_id: Union[int, None, Tuple[int, int]]) -> Tuple[int, int]:
-    if instance_id is None:
-        return 0, 0
-    if isinstance(instance_id, (int, np.integer)):
-        return int(instance_id), int(instance_id)
-    if isinstance(instance_id, (tuple, list)) and len(instance_id) == 2:
-        return int(instance_id[0]), int(instance_id[1])
-    raise ValueError(f"instance_id is {instance_id!r}: a number, a pair of them (first and last) or None is wanted")
-
-
-def _is_context(event: Dict[str, Any]) -> bool:
-    return event.get("ph") != "X" or event.get("cat") in ("user_annotation", "python_function")
-
-
-def _arrows(
-    events: List[Dict[str, Any]], graph: CPGraph, edges: List[CPEdge], critical: Set[CPEdge]
-) -> List[Dict[str, Any]]:
-    """Two flow events for each edge, as a trace file has them."""
-    result = []
-    for number, edge in enumerate(edges):
-        args = {"weight": int(edge.weight), "critical": edge in critical}
-        for node, is_start in ((edge.begin, True), (edge.end, False)):
-            event = events[graph._ids[graph._nodes.row[node]]]
-            at = event["ts"] if graph._nodes.is_start[node] else event["ts"] + event["dur"] - _inset(event)
-            result.append(
-                graph.t_full.flow_event(
-                    number, event["pid"], event["tid"], int(at), is_start, "critical_path", edge.type.value, dict(args)
-                )
-            )
-    return result
-
-
-def _inset(event: Dict[str, Any]) -> float:
-    """An arrow at the end of device work begins a little earlier, so that viewers do not attach it to what follows."""
-    return min(1, event["dur"]) if "device" in event.get("args", {}) else 0

@@ -10,8 +10,8 @@ from spotter.hta.configs.config import logger
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from spotter.hta._span_tree import SpanTree
     from spotter.hta.common.trace import Trace
-    from spotter.hta.common.trace_call_stack import SpanTree
 
 _COUNTER = "smsp__sass_thread_inst_executed_op_{}_pred_on.sum"
 

@@ -8,8 +8,8 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
+from spotter.hta._span_tree import durations, enclosing
 from spotter.hta.common.trace import Trace
-from spotter.hta.common.trace_call_stack import durations, enclosing
 from spotter.hta.configs.env_options import disable_call_graph_depth
 
 TYPE_CHECKING = False

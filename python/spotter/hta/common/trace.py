@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 from typing import Any, Dict, Iterable, List, Optional, Set, Tuple, Union
 
 import numpy
@@ -11,9 +10,11 @@ import pandas as pd
 
 from spotter.hta import _engine, _frames
 from spotter.hta._engine import Rows
+from spotter.hta._links import kept_rows, partners, steps_of
 from spotter.hta._rows import ByRank, Handed, handed, rows_left
 from spotter.hta.common.trace_df import get_iterations
-from spotter.hta.common.trace_file import create_rank_to_trace_dict, get_trace_files, read_trace, write_json
+from spotter.hta.common.trace_file import create_rank_to_trace_dict, get_trace_files  # noqa: F401  (HTA's module has them, too)
+from spotter.hta.common.trace_file import files_of, read_trace, write_json
 from spotter.hta.common.trace_symbol_table import TraceSymbolTable, decode_symbol_id_to_symbol_name
 from spotter.hta.configs.config import logger
 from spotter.hta.configs.default_values import DEFAULT_TRACE_DIR
@@ -27,9 +28,6 @@ parse_trace_dict = read_trace
 PHASE_COUNTER: str = "C"
 PHASE_FLOW_START: str = "s"
 PHASE_FLOW_END: str = "f"
-
-_STEP_NUMBER = re.compile(r"ProfilerStep\s*#\s*(\d+)")
-_SYNCHRONISATIONS = ("Event Sync", "Context Sync")
 
 
 class Trace:
@@ -52,7 +50,7 @@ class Trace:
         parser_config: Optional[ParserConfig] = None,
     ) -> None:
         self.trace_path: str = os.path.expanduser(os.fspath(trace_dir))
-        self.trace_files: Dict[int, str] = _files_of(trace_files, self.trace_path)
+        self.trace_files: Dict[int, str] = files_of(trace_files, self.trace_path)
         self.parser_config = parser_config
         self.is_parsed = False
         self.traces: Dict[int, pd.DataFrame] = {}
@@ -338,18 +336,7 @@ class Trace:
     def _aligned(self, frame: pd.DataFrame) -> pd.DataFrame:
         begin = self._begin()
         frame = frame.assign(ts=frame["ts"] - begin, end=frame["end"] - begin)
-        steps = [number for number, name in enumerate(self._symbols.get_sym_table()) if name.startswith("ProfilerStep")]
-        on_device = _is_on_device(frame, self._symbols)
-        is_step = frame["name"].isin(steps).to_numpy() & ~on_device
-        if len(frame.loc[is_step, "name"].unique()) < 2:
-            return _indexed(frame)
-        host = ~on_device
-        if self._rows == Rows.kept:
-            host &= (frame["ts"] < frame.loc[is_step, "ts"].max()).to_numpy()
-        correlation = frame["correlation"]
-        launched = correlation[host & (correlation != -1).to_numpy()]
-        device = on_device & correlation.isin(launched).to_numpy()
-        return _indexed(pd.concat([frame[device], frame[host]]))
+        return kept_rows(frame, self._symbols, with_last_step=self._rows == Rows.kept_with_last_step)
 
 
 def parse_trace_file(
@@ -364,14 +351,14 @@ def parse_trace_file(
 def transform_correlation_to_index(df: pd.DataFrame, symbol_table: TraceSymbolTable) -> pd.DataFrame:
     """Adds `index_correlation`: of device work the row of its launch, of a launch the row of its last device work; 0 where there is
     none, -1 where the row has no correlation. Needs `index`, `name`, `correlation` and `stream`."""
-    df["index_correlation"] = _narrowest(_partners(df, symbol_table))
+    df["index_correlation"] = _frames.narrowed(partners(df, symbol_table))
     return df
 
 
 def add_iteration(df: pd.DataFrame, symbol_table: TraceSymbolTable) -> pd.DataFrame:
     """Adds `iteration`: rows on the host are in the step during which they start, device work in that of its launch; -1: in none.
     What has stream 0 is in no step that HTA knows, and has NaN."""
-    df["iteration"] = _narrowest(_steps_of(df, symbol_table))
+    df["iteration"] = _frames.narrowed(steps_of(df, symbol_table))
     return df
 
 
@@ -402,77 +389,6 @@ def _linked(frame: pd.DataFrame, symbols: TraceSymbolTable) -> pd.DataFrame:
     return frame
 
 
-def _indexed(frame: pd.DataFrame) -> pd.DataFrame:
-    return frame.set_axis(pd.Index(frame["index"].to_numpy()))
-
-
-def _is_on_device(df: pd.DataFrame, symbols: TraceSymbolTable) -> numpy.ndarray:
-    synchronisations = [symbols.sym_index.get(name, TraceSymbolTable.NULL) for name in _SYNCHRONISATIONS]
-    return (((df["stream"] >= 0) & (df["correlation"] >= 0)) | df["name"].isin(synchronisations)).to_numpy()
-
-
-def _partners(df: pd.DataFrame, symbols: TraceSymbolTable) -> numpy.ndarray:
-    correlation, ids = df["correlation"].to_numpy(), df["index"].to_numpy().astype(numpy.int64)
-    on_device, has_correlation = _is_on_device(df, symbols), correlation != -1
-    partners = numpy.where(correlation >= 0, 0, -1).astype(numpy.int64)
-    for side in (on_device, ~on_device):
-        here, there = numpy.flatnonzero(has_correlation & side), numpy.flatnonzero(has_correlation & ~side)
-        if not len(here) or not len(there):
-            continue
-        order = there[numpy.argsort(correlation[there], kind="stable")]
-        last = numpy.searchsorted(correlation[order], correlation[here], side="right") - 1
-        is_found = (last >= 0) & (correlation[order[numpy.maximum(last, 0)]] == correlation[here])
-        partners[here[is_found]] = ids[order[last[is_found]]]
-    return partners
-
-
-def _steps_of(df: pd.DataFrame, symbols: TraceSymbolTable) -> numpy.ndarray:
-    numbers = {symbol: _STEP_NUMBER.match(name) for symbol, name in enumerate(symbols.get_sym_table()) if name.startswith("ProfilerStep")}
-    ts, stream = df["ts"].to_numpy(), df["stream"].to_numpy()
-    order = numpy.argsort(ts, kind="stable")
-    sorted_ts = ts[order]
-    during = numpy.full(len(df), -1.0)
-    for _, step in df[df["name"].isin([symbol for symbol, number in numbers.items() if number])].iterrows():
-        first, end = numpy.searchsorted(sorted_ts, [step["ts"], step["ts"] + step["dur"]])
-        during[order[first:end]] = int(numbers[step["name"]].group(1))  # type: ignore[union-attr]
-    steps = numpy.where(stream < 0, during, numpy.nan)
-    on_device = numpy.flatnonzero(stream > 0)
-    partner = df["index_correlation"].to_numpy()[on_device]
-    place = pd.Index(df["index"]).get_indexer(partner)
-    steps[on_device] = numpy.where((partner > 0) & (place >= 0), steps[place], -1)
-    return steps
-
-
-def _narrowest(values: numpy.ndarray) -> numpy.ndarray:
-    if values.dtype.kind == "f":
-        if numpy.isnan(values).any():
-            return values
-        values = values.astype(numpy.int64)
-    return pd.to_numeric(values, downcast="integer")
-
-
-def _files_of(trace_files: Optional[Union[List[str], Dict[int, str]]], folder: str) -> Dict[int, str]:
-    if trace_files is None:
-        return get_trace_files(folder) if os.path.isdir(folder) else _none(f"{folder} is no folder")
-    if isinstance(trace_files, dict):
-        return {int(rank): _within(folder, path) for rank, path in trace_files.items()}
-    if isinstance(trace_files, list):
-        is_known, by_rank = create_rank_to_trace_dict([_within(folder, path) for path in trace_files])
-        return by_rank if is_known else _none("the ranks of the trace files are not known")
-    return _none(f"trace_files is a {type(trace_files).__name__}; a list of paths or a dict of them by rank is wanted")
-
-
-def _none(why: str) -> Dict[int, str]:
-    logger.error(why)
-    return {}
-
-
 def _state_of(path: str) -> Tuple[int, int, int]:
     found = os.stat(path)
     return found.st_size, found.st_mtime_ns, found.st_ino
-
-
-def _within(folder: str, path: Union[str, os.PathLike]) -> str:
-    """Relative ones are in the folder, but those that say so themselves."""
-    path = os.path.expanduser(os.fspath(path))
-    return path if os.path.isabs(path) or path.startswith(folder.rstrip("/") + "/") else os.path.join(folder, path)

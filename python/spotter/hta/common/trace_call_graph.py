@@ -5,15 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
+from spotter.hta._frames import narrowed
+from spotter.hta._span_tree import SpanTree, durations
 from spotter.hta.common.trace import Trace
-from spotter.hta.common.trace_call_stack import (
-    CallStackGraph,
-    CallStackIdentity,
-    CallStackNode,
-    SpanTree,
-    durations,
-    narrowed,
-)
+from spotter.hta.common.trace_call_stack import CallStackGraph, CallStackIdentity, CallStackNode
 from spotter.hta.common.trace_symbol_table import TraceSymbolTable
 
 TYPE_CHECKING = False

@@ -27,6 +27,18 @@ def get_trace_files(trace_path: str) -> dict[int, str]:
     return create_rank_to_trace_dict_from_dir(trace_path)[1]
 
 
+def files_of(trace_files: list[str] | dict[int, str] | None, folder: str) -> dict[int, str]:
+    """What a `Trace` of these goes over, by rank: None: the traces of the folder. What is wrong goes to the log, and {} comes back."""
+    if trace_files is None:
+        return get_trace_files(folder) if os.path.isdir(folder) else _none(f"{folder} is no folder")
+    if isinstance(trace_files, dict):
+        return {int(rank): _within(folder, path) for rank, path in trace_files.items()}
+    if isinstance(trace_files, list):
+        is_known, by_rank = create_rank_to_trace_dict([_within(folder, path) for path in trace_files])
+        return by_rank if is_known else _none("the ranks of the trace files are not known")
+    return _none(f"trace_files is a {type(trace_files).__name__}; a list of paths or a dict of them by rank is wanted")
+
+
 def create_rank_to_trace_dict_from_dir(trace_dir: str) -> tuple[bool, dict[int, str]]:
     """The traces of a folder by rank, and whether there are any. Folders in it are not looked into.
 
@@ -117,6 +129,17 @@ def update_trace_rank(file_path: str, rank: int) -> None:
     trace = read_trace(file_path)
     trace.setdefault("distributedInfo", {})["rank"] = rank
     write_trace(trace, file_path)
+
+
+def _none(why: str) -> dict[int, str]:
+    logger.error(why)
+    return {}
+
+
+def _within(folder: str, path: str | os.PathLike) -> str:
+    """Relative ones are in the folder, but those that say so themselves."""
+    path = os.path.expanduser(os.fspath(path))
+    return path if os.path.isabs(path) or path.startswith(folder.rstrip("/") + "/") else os.path.join(folder, path)
 
 
 def _traces_among(folder: str, paths: list[str]) -> list[str]:

@@ -1,9 +1,9 @@
 // The calls of a rank, of the steps that are chosen.
 import type { Table } from "../../data/table.ts";
+import { rankOf } from "../../data/table_columns.ts";
 import { useTable } from "../../data/use.ts";
 import { rangesHave } from "../../ranges.ts";
 import { param } from "../../state.ts";
-import { rankOf } from "../../timeline/table_columns.ts";
 import type { SpanTree } from "../shared/span_tree.ts";
 import { pathsOf, type Paths } from "./paths.ts";
 

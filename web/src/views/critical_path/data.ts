@@ -1,7 +1,7 @@
 // What the critical paths of a job are made of, from critical_path, critical_path_names and job_critical_path.
 import { largestOf, rowsOfRank, sumsBy } from "../../data/rows.ts";
 import type { Table } from "../../data/table.ts";
-import { rankOf } from "../../timeline/table_columns.ts";
+import { rankOf } from "../../data/table_columns.ts";
 import type { BarPart } from "../../widgets/bars.tsx";
 
 // Columns of critical_path that add up to the length, with the colours and words of what they are.

@@ -2,7 +2,7 @@
 // comes to each collective of a step. Times are ns since the job's first span.
 import { allRows } from "../../data/rows.ts";
 import type { Table } from "../../data/table.ts";
-import { integersOf, rankOf, timesOf } from "../../timeline/table_columns.ts";
+import { integersOf, rankOf, timesOf } from "../../data/table_columns.ts";
 
 export interface RankSteps {
   rank: string;

@@ -87,7 +87,7 @@ function Found({ found, ranks, step, blamed, isOneGroup }: { found: Collective[]
       <HeatMap label={`Start of each rank after the first one, by rank and collective of step ${step}`} unit="ns"
         rows={ranks.map((rank) => rankName(rank) + (rank === blamed?.rank ? " ⚑" : ""))} columns={shown.map((each) => String(order.get(each)))}
         cell={(r, c) => ({ value: late[c]!.get(ranks[r]!) ?? Number.NaN, link: timelineAt(shown[c]!) })} />
-      <DataTable table={table} sort="-skew_ns" link={(row) => timelineAt(found[row]!)} label={`Collectives of step ${step}`} />
+      <DataTable table={table} from="collectives" sort="-skew_ns" link={(row) => timelineAt(found[row]!)} label={`Collectives of step ${step}`} />
     </>
   );
 }

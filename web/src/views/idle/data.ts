@@ -2,15 +2,9 @@
 // spans. Times are ns since the job's first span.
 import { allRows } from "../../data/rows.ts";
 import type { Table } from "../../data/table.ts";
-import { integersOf, rankOf, timesOf } from "../../timeline/table_columns.ts";
+import { integersOf, rankOf, timesOf } from "../../data/table_columns.ts";
 import type { BarPart } from "../../widgets/bars.tsx";
-
-export const CAUSES: Record<string, { kind: string; label: string; means: string }> = {
-  host_wait: { kind: "host-gaps", label: "waits for the host", means: "the work was launched only after the devices had run dry" },
-  kernel_wait: { kind: "runtime", label: "between kernels", means: "a short pause between work that was launched in time" },
-  other: { kind: "other", label: "other", means: "launched in time, and yet nothing ran: an event, another process, a slow launch" },
-  unknown: { kind: "unrecorded", label: "launch not recorded", means: "the launch is not in the trace" },
-};
+import { CAUSES } from "../shared/parts_of_time.ts";
 
 export interface IdleRank {
   rank: string;

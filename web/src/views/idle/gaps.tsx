@@ -9,7 +9,8 @@ import { Bars } from "../../widgets/bars.tsx";
 import { Choice } from "../../widgets/choice.tsx";
 import { DataTable } from "../../widgets/data_table.tsx";
 import { Empty, Ready } from "../../widgets/loaded.tsx";
-import { CAUSES, gapsOf, histogram, type Gap } from "./data.ts";
+import { CAUSES } from "../shared/parts_of_time.ts";
+import { gapsOf, histogram, type Gap } from "./data.ts";
 import { timelineAt } from "./links.ts";
 
 const MOST_GAPS = 50;
@@ -49,7 +50,7 @@ function Found({ spans, rank, startNs }: { spans: Table; rank: string; startNs: 
       </p>
       <Bars label="Gaps by their length" unit={isCount ? "count" : "ns"} bars={bars} />
       <h3>The longest gaps{gaps.length > MOST_GAPS && `: ${MOST_GAPS} of ${gaps.length}`}</h3>
-      <DataTable table={table} link={(row) => timelineAt(rank, longest[row]!.start, longest[row]!.end)} linkColumn="dur_ns" label="The longest gaps" />
+      <DataTable table={table} from="device_idle_breakdown" link={(row) => timelineAt(rank, longest[row]!.start, longest[row]!.end)} linkColumn="dur_ns" label="The longest gaps" />
     </>
   );
 }

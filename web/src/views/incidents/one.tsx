@@ -12,7 +12,7 @@ import { DataTable } from "../../widgets/data_table.tsx";
 import { save } from "../../widgets/save.ts";
 import { captureText } from "../captures/data.ts";
 import { Actions } from "./actions.tsx";
-import { captureOf, incidentOf, type Evidence, type Incident } from "./data.ts";
+import { captureOf, ENDINGS, incidentOf, type Evidence, type Incident } from "./data.ts";
 import { StepChart } from "./step_chart.tsx";
 import { SeverityWord, StateWord } from "./words.tsx";
 
@@ -49,7 +49,7 @@ export function OneIncident({ id, host, all }: { id: string; host: Host; all: re
   const { incident, message, transitions, captures } = live.value;
   return (
     <section class="panel incident" aria-label={`Incident ${id}`}>
-      <h2><SeverityWord severity={incident.severity} /> {printable(id)} <StateWord state={incident.state} /> {close}</h2>
+      <h2><SeverityWord severity={incident.severity} /> {printable(id)} <StateWord state={incident.state} isMended={!(incident.ending in ENDINGS)} /> {close}</h2>
       {live.error !== "" && <Failure error={live.error} />}
       {message.length > 0 && (
         <div class="message" data-message>
@@ -85,7 +85,7 @@ function Facts({ incident, host }: { incident: Incident; host: Host }) {
   const parts = [
     incident.job === "" ? `host ${incident.host || "not known"}` : `job ${incident.job}${incident.jobName && ` ${incident.jobName}`}${incident.user && ` of ${incident.user}`}`,
     `since ${timeText(Number.isNaN(incident.since) ? incident.opened : incident.since)}`,
-    ...(Number.isNaN(incident.closed) ? [] : [`over at ${timeText(incident.closed)}`]),
+    ...(Number.isNaN(incident.closed) ? [] : [`${ENDINGS[incident.ending] ?? "over at"} ${timeText(incident.closed)}`]),
     `cause ${incident.cause === "" ? "not known" : `${incident.cause.replaceAll("_", " ")}, ${incident.confidence || "unknown"} confidence`}`,
     ...(incident.source === "" ? [] : [`measured by ${incident.source}`]),
     `told by ${incident.ledBy || host.name}`,

@@ -6,6 +6,7 @@ import { sentenceOf } from "../../data/use.ts";
 import { clockTime } from "../../format.ts";
 import { Curve, type CurveMark } from "../../widgets/curve.tsx";
 import { Exact } from "../../widgets/exact.tsx";
+import { Points } from "../../widgets/points.tsx";
 import { spanAround, stepTimesOf, type Incident, type StepTimes } from "./data.ts";
 
 const EVERY_MS = 5000;
@@ -49,6 +50,7 @@ export function StepChart({ incident, hosts, transitions }: { incident: Incident
           <Curve label={`Step time from ${clockTime(times.x[0]!)} on`} x={times.x} series={series} unit="ns" height={140} fromZero clock marks={marks} />
         </figure>
       )}
+      {times.x.length > 0 && <Points label="Step times" x={times.x} lines={() => series.map((one) => ({ of: "step time", label: one.label, unit: "ns", values: one.values }))} />}
     </>
   );
 }

@@ -4,6 +4,7 @@ import { isOpen, severityText } from "./data.ts";
 
 export const SeverityWord = ({ severity }: { severity: string }) => <span class={`severity ${severity}`}>{printable(severityText(severity))}</span>;
 
-export const StateWord = ({ state }: { state: string }) => (
-  <span class={`incident-state${isOpen(state) ? " open" : ""}`}>{isOpen(state) ? printable(state) : `✓ ${state}`}</span>
+// A tick is for what is over.
+export const StateWord = ({ state, isMended = false }: { state: string; isMended?: boolean }) => (
+  <span class={`incident-state${isOpen(state) ? " open" : ""}`}>{isOpen(state) || !isMended ? printable(state) : `✓ ${state}`}</span>
 );

@@ -1,11 +1,13 @@
 // The small charts of one host and of each of its GPUs.
 import { useMemo } from "preact/hooks";
 import type { Host } from "../../data/agents.ts";
+import type { PointLine } from "../../data/points.ts";
 import { clockTime } from "../../format.ts";
 import { linkTo, param, setParams } from "../../state.ts";
 import { Curve, type CurveMark } from "../../widgets/curve.tsx";
 import { Exact } from "../../widgets/exact.tsx";
 import { Empty } from "../../widgets/loaded.tsx";
+import { Points } from "../../widgets/points.tsx";
 import { chartsOf, gpusOf, latest, PANELS, timesOf, type Chart, type Span } from "./data.ts";
 import type { HostSamples } from "./samples.ts";
 
@@ -36,10 +38,14 @@ export function HostCharts({ host, panel, samples, span }: { host: Host; panel: 
           <div class="small-charts">{draw(gpu.of)}</div>
         </section>
       ))}
+      {charts.length > 0 && <Points label={`Samples of ${host.name}`} x={x} lines={() => charts.flatMap(linesOf)} />}
       {samples.problem === "" && unknown.length > 0 && <p class="muted">Not known here: {unknown.join(", ")}.</p>}
     </section>
   );
 }
+
+const linesOf = (chart: Chart): PointLine[] =>
+  chart.lines.map((line) => ({ ...line, of: chart.of === "" ? chart.title : `${chart.title}, GPU ${chart.of}`, unit: chart.unit }));
 
 function marksOf(samples: HostSamples, span: Span): CurveMark[] {
   const marks: CurveMark[] = samples.captures.filter((capture) => capture.beganNs >= span.fromNs)

@@ -1,5 +1,6 @@
 // The samples of hosts, asked for again while they are looked at.
 import { askHost, useLive, type Host } from "../../data/agents.ts";
+import { Busy } from "../../data/source.ts";
 import type { Table } from "../../data/table.ts";
 import { sentenceOf } from "../../data/use.ts";
 import { allMetrics, PANELS } from "./data.ts";
@@ -12,20 +13,22 @@ export interface HostSamples {
 }
 
 const NO_HISTORY = "This agent keeps no history, so there is nothing to draw; `history` in its configuration says where one is kept.";
+const BUSY = "This agent answers as many questions as it may at once; it is asked again in a moment.";
 const EVERY_MS = 5000;
 const NOW_NS = 30e9; // of hosts without charts
 
 // `hasCharts`: of these the whole time is asked for, of others only how they are now.
 export function useSamples(hosts: readonly Host[], range: { ns: number; stepNs: number }, hasCharts: (host: Host) => boolean): Map<string, HostSamples> {
   const key = JSON.stringify(["samples", range, hosts.map((host) => [host.name, host.hasHistory, hasCharts(host)])]);
-  const live = useLive(key, async (signal) => {
-    const all = await Promise.all(hosts.map(async (host) => [host.name, await samplesOf(host, hasCharts(host) ? range : null, signal)] as const));
+  const live = useLive(key, async (signal, before: Map<string, HostSamples> | null) => {
+    const all = await Promise.all(hosts.map(async (host) => [host.name, await samplesOf(host, hasCharts(host) ? range : null, signal, before?.get(host.name))] as const));
     return new Map(all);
   }, EVERY_MS);
   return live.value ?? new Map<string, HostSamples>();
 }
 
-async function samplesOf(host: Host, range: { ns: number; stepNs: number } | null, signal: AbortSignal): Promise<HostSamples> {
+// Of an agent that is busy `before` stays in sight.
+export async function samplesOf(host: Host, range: { ns: number; stepNs: number } | null, signal: AbortSignal, before?: HostSamples): Promise<HostSamples> {
   const { ns, stepNs } = range ?? { ns: NOW_NS, stepNs: 5e9 };
   const metrics = encodeURIComponent(allMetrics(PANELS)).replaceAll("%2C", ",");
   const found: HostSamples = { tables: [], captures: [], atNs: 0, problem: "" };
@@ -37,7 +40,8 @@ async function samplesOf(host: Host, range: { ns: number; stepNs: number } | nul
     if (range !== null) found.captures = capturesIn((await askHost(host, "captures", { signal })).tables[0]!);
   } catch (error) {
     if (signal.aborted) throw error;
-    found.problem = sentenceOf(error);
+    if (error instanceof Busy && before !== undefined) return before;
+    found.problem = error instanceof Busy ? BUSY : sentenceOf(error);
   }
   found.atNs = Date.now() * 1e6;
   return found;

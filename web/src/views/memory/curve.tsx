@@ -1,7 +1,7 @@
 // The memory of a device over time, with its peak, its capacity and what is pointed at; dragging over it chooses a time.
 import { useMemo } from "preact/hooks";
 import { human, humanNs, position } from "../../format.ts";
-import { param, setParam } from "../../state.ts";
+import { linkTo, param, setParam } from "../../state.ts";
 import type { TimeWindow } from "../../timeline/time_window.ts";
 import { Curve, type CurveMark } from "../../widgets/curve.tsx";
 import type { Device, MemoryCurve } from "./data.ts";
@@ -46,10 +46,18 @@ export function MemoryCurveOf({ curve, device, span, chosen }: { curve: MemoryCu
         {hasCapacity && (
           <label><input type="checkbox" checked={showsCapacity} onChange={(event) => setParam("capacity", event.currentTarget.checked ? "1" : "0")} /> Up to the device's {human(device.capacity, "bytes")}</label>
         )}
+        <a href={asTable(device)}>Show as table</a>
         {curve.isThinned && <span class="muted">More points than can be drawn: each part of the time shows its first, least, most and last.</span>}
       </p>
     </>
   );
+}
+
+// All rows that the curve of this device is drawn from.
+function asTable(device: Device): string {
+  const [rank, type, number] = device.key.split("/");
+  const filter = `${rank === "" ? "" : `rank:${rank} `}device_type:${type} device_id:${number}`;
+  return linkTo("tables", { table: "memory_timeline_series", filter });
 }
 
 // For who has no pointer to drag with.

@@ -1,8 +1,9 @@
 // What the view of memory shows, from the tables of the allocators' events. Times are ns since the job's first span.
-import { tableFrom, type Cell } from "../../data/made_table.ts";
+import { tableFrom, textsColumn, type Cell } from "../../data/made_table.ts";
 import { allRows, rowsThat, sumsBy } from "../../data/rows.ts";
-import type { Table } from "../../data/table.ts";
-import { timesOf } from "../../timeline/table_columns.ts";
+import { Table } from "../../data/table.ts";
+import { timesOf } from "../../data/table_columns.ts";
+import { parseFrame } from "../../frames.ts";
 import type { TimeWindow } from "../../timeline/time_window.ts";
 
 export interface Device {
@@ -180,15 +181,43 @@ export function operatorsTable(events: Table, rows: readonly number[], span: Tim
   ], all.map(([name, [count, bytes, releases, gone]]) => [name || null, count, bytes, releases, gone, bytes - gone]));
 }
 
-// Of the pieces that are held, the largest one of a row of memory_at_peak; -1 where there is none.
-export function largestPiece(events: Table, held: readonly number[], holders: Table, holder: number): number {
+// Of the pieces that are held, the largest one of each row of memory_at_peak; none of a row of which no piece is held.
+export function largestPieces(events: Table, held: readonly number[], holders: Table): Map<number, number> {
   const names = ["category", "operator", "phase", "module"];
-  const wanted = names.map((name) => holders.text(name, holder));
-  let largest = -1;
-  for (const row of held)
-    if (names.every((name, i) => events.text(name, row) === wanted[i]) && (largest < 0 || events.absolute("bytes", row) > events.absolute("bytes", largest))) largest = row;
-  return largest;
+  const whose = (table: Table, row: number) => JSON.stringify(names.map((name) => table.text(name, row)));
+  const largest = new Map<string, number>();
+  for (const row of held) {
+    const key = whose(events, row), before = largest.get(key);
+    if (before === undefined || events.absolute("bytes", row) > events.absolute("bytes", before)) largest.set(key, row);
+  }
+  const found = allRows(holders).map((row) => [row, largest.get(whose(holders, row))] as const);
+  return new Map(found.filter((each): each is [number, number] => each[1] !== undefined));
 }
+
+const MOST_LINES = 12;
+
+// The largest rows of memory_at_peak whose line of Python can be told, each with its largest piece: what was allocated outside
+// of operators is not known to be of a thread.
+export const piecesWithLines = (events: Table, pieces: ReadonlyMap<number, number>, holders: Table): [holder: number, piece: number][] => [...pieces]
+  .filter(([, piece]) => events.text("operator", piece) !== "")
+  .sort(([a], [b]) => holders.absolute("bytes", b) - holders.absolute("bytes", a)).slice(0, MOST_LINES);
+
+// By row of memory_at_peak the line of Python that allocated its piece.
+export function linesOf(events: Table, wanted: readonly [holder: number, piece: number][], spans: Table, startNs: bigint): Map<number, string> {
+  const allocated = timesOf(events, "allocated_ns", startNs);
+  const stacks = stacksAt(spans, wanted.map(([, piece]) => ({ ns: allocated(piece), operator: events.text("operator", piece) })), startNs);
+  const lines = new Map<number, string>();
+  wanted.forEach(([holder], i) => {
+    const line = stacks[i]!.find((frame) => frame.kind === "python" && parseFrame(frame.name) !== null);
+    if (line !== undefined) lines.set(holder, line.name);
+  });
+  return lines;
+}
+
+// The same with a column of them.
+export const withLines = (holders: Table, lines: ReadonlyMap<number, string>): Table => lines.size === 0 ? holders
+  : new Table(holders.name, holders.rows, [...holders.columns, textsColumn("source_line", allRows(holders).map((row) => lines.get(row) ?? ""),
+    { help: "The line of Python that allocated the largest of its pieces." })], holders.notes);
 
 export interface OperatorHolds {
   operator: string;
@@ -228,26 +257,23 @@ export function categoriesOf(holders: Table): Holder[] {
 export interface SpanAround {
   name: string;
   kind: string;
-  from: number;
-  to: number;
 }
 
-// The spans of the host that are around a moment, the innermost first, on the thread that is inside `operator` then.
-export function stackAt(spans: Table, ns: number, operator: string, startNs: bigint): SpanAround[] {
+// The spans of the host that are around each of these moments, the innermost first, on the thread that is inside `operator`
+// then; all in one pass, as there may be millions.
+export function stacksAt(spans: Table, moments: readonly { ns: number; operator: string }[], startNs: bigint): SpanAround[][] {
   const start = timesOf(spans, "start_ns", startNs), duration = timesOf(spans, "dur_ns", 0n);
-  const threads = new Map<string, { row: number; depth: number }[]>();
+  const around: number[][] = moments.map(() => []);
   for (let row = 0; row < spans.rows; ++row) {
-    if (!(start(row) <= ns && ns < start(row) + duration(row)) || spans.text("side", row) !== "host") continue;
-    const thread = `${spans.exact("process", row)}/${spans.exact("thread", row)}`;
-    const own = threads.get(thread) ?? [];
-    threads.set(thread, own);
-    own.push({ row, depth: spans.number("depth", row) });
+    const from = start(row), to = from + duration(row);
+    for (let i = 0; i < moments.length; ++i) if (from <= moments[i]!.ns && moments[i]!.ns < to) around[i]!.push(row);
   }
-  const frames = (thread: { row: number; depth: number }[]) => thread
-    .sort((a, b) => b.depth - a.depth)
-    .map(({ row }) => ({ name: spans.text("name", row), kind: spans.text("kind", row), from: start(row), to: start(row) + duration(row) }));
-  const stacks = [...threads.values()].map(frames);
-  if (operator === "") return stacks.sort((a, b) => b.length - a.length)[0] ?? [];
-  const stack = stacks.find((each) => each.some((frame) => frame.name === operator)) ?? [];
-  return stack.slice(stack.findIndex((frame) => frame.name === operator)); // what it called itself is no caller
+  const has = (row: number, other: number, name: string) => spans.exact(name, row) === spans.exact(name, other);
+  return moments.map(({ operator }, i) => {
+    const host = around[i]!.filter((row) => spans.text("side", row) === "host").sort((a, b) => spans.number("depth", b) - spans.number("depth", a));
+    const first = host.findIndex((row) => spans.text("name", row) === operator); // what it called itself is no caller
+    return host.slice(first < 0 ? host.length : first)
+      .filter((row) => has(row, host[first]!, "process") && has(row, host[first]!, "thread"))
+      .map((row) => ({ name: spans.text("name", row), kind: spans.text("kind", row) }));
+  });
 }

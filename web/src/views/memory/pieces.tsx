@@ -2,16 +2,16 @@
 import { useEffect, useMemo, useRef } from "preact/hooks";
 import { allRows, pickRows } from "../../data/rows.ts";
 import type { Table } from "../../data/table.ts";
+import { timesOf } from "../../data/table_columns.ts";
 import { useSpans, type Loaded } from "../../data/use.ts";
 import { human } from "../../format.ts";
 import { param } from "../../state.ts";
-import { timesOf } from "../../timeline/table_columns.ts";
 import type { TimeWindow } from "../../timeline/time_window.ts";
 import { DataTable } from "../../widgets/data_table.tsx";
 import { Exact } from "../../widgets/exact.tsx";
 import { Empty, Ready } from "../../widgets/loaded.tsx";
 import { SourceLink } from "../../widgets/source_link.tsx";
-import { movedIn, stackAt } from "./data.ts";
+import { movedIn, stacksAt } from "./data.ts";
 import { memoryLink, hoveredPiece, timelineAt, type Piece } from "./window.ts";
 
 export function pieceOf(events: Table, row: number, startNs: bigint): Piece {
@@ -59,31 +59,39 @@ function PieceTable({ events, span, startNs, rank }: { events: Table; span: Time
 }
 
 function Chosen({ events, row, startNs, rank }: { events: Table; row: number; startNs: bigint; rank: string }) {
-  const spans = useSpans(rank === "" ? "none" : rank);
   const piece = pieceOf(events, row, startNs);
+  const operator = events.text("operator", row);
   const panel = useRef<HTMLDivElement>(null);
   useEffect(() => panel.current?.scrollIntoView({ block: "center" }), [row]);
   return (
     <div class="panel" ref={panel}>
-      <h3>{events.text("operator", row) || "No operator"}: <Exact value={events.absolute("bytes", row)} unit="bytes" /> <a href={memoryLink({ piece: "" })}>Close</a></h3>
+      <h3>{operator || "No operator"}: <Exact value={events.absolute("bytes", row)} unit="bytes" /> <a href={memoryLink({ piece: "" })}>Close</a></h3>
       <p>
         {events.text("category", row)}{events.text("module", row) !== "" && `, in ${events.text("module", row)}`}; held for{" "}
         <Exact value={events.absolute("held_ns", row)} unit="ns" />. <a href={timelineAt(rank, piece.allocatedNs)}>Its allocation in the timeline</a>
         {!Number.isNaN(piece.releasedNs) && <>, <a href={timelineAt(rank, piece.releasedNs)}>its release</a></>}.
       </p>
-      <Ready of={spans}>
-        {(table) => {
-          const stack = stackAt(table, piece.allocatedNs, events.text("operator", row), startNs);
-          if (stack.length === 0) return <Empty>No span of the host is around its allocation.</Empty>;
-          return (
-            <>
-              <p>Called for by, the innermost first:</p>
-              <ol class="stack">{stack.map((frame, i) => <li key={i} class={frame.kind === "python" ? "" : "muted"}><SourceLink frame={frame.name} /></li>)}</ol>
-              {!stack.some((frame) => frame.kind === "python") && <p class="muted">Python functions were not recorded; <code>with_stack=True</code> adds them.</p>}
-            </>
-          );
-        }}
-      </Ready>
+      {operator === "" ? <Empty>It was allocated outside of operators: whose call that was is not known.</Empty>
+        : <Callers ns={piece.allocatedNs} operator={operator} startNs={startNs} rank={rank} />}
     </div>
+  );
+}
+
+function Callers({ ns, operator, startNs, rank }: { ns: number; operator: string; startNs: bigint; rank: string }) {
+  const spans = useSpans(rank === "" ? "none" : rank);
+  return (
+    <Ready of={spans}>
+      {(table) => {
+        const stack = stacksAt(table, [{ ns, operator }], startNs)[0]!;
+        if (stack.length === 0) return <Empty>No span of the host is around its allocation.</Empty>;
+        return (
+          <>
+            <p>Called for by, the innermost first:</p>
+            <ol class="stack">{stack.map((frame, i) => <li key={i} class={frame.kind === "python" ? "" : "muted"}><SourceLink frame={frame.name} /></li>)}</ol>
+            {!stack.some((frame) => frame.kind === "python") && <p class="muted">Python functions were not recorded; <code>with_stack=True</code> adds them.</p>}
+          </>
+        );
+      }}
+    </Ready>
   );
 }

@@ -1,6 +1,7 @@
 // The part of the time, and the piece of memory, that the address of the view of memory names.
 import { signal } from "@preact/signals";
 import { linkTo, param, setParams } from "../../state.ts";
+import { marksText } from "../../timeline/marks.ts";
 import { toText, type TimeWindow } from "../../timeline/time_window.ts";
 import { timelineAround } from "../shared/timeline_around.ts";
 
@@ -25,4 +26,5 @@ export const hoveredPiece = signal<Piece | null>(null);
 export const memoryLink = (params: Record<string, string>): string =>
   linkTo("memory", { device: param("device"), from: param("from"), to: param("to"), piece: param("piece"), ...params });
 
-export const timelineAt = (rank: string, ns: number): string => timelineAround(rank, ns, ns, 100_000);
+export const timelineAt = (rank: string, ns: number, mark = ""): string =>
+  timelineAround(rank, ns, ns, 100_000, mark === "" ? {} : { marks: marksText([{ from: ns, to: ns, text: mark }]) });

@@ -2,8 +2,10 @@
 import { textsColumn } from "../../data/made_table.ts";
 import { allRows } from "../../data/rows.ts";
 import { Table } from "../../data/table.ts";
+import { printable } from "../../format.ts";
 import { rangesHave } from "../../ranges.ts";
 import type { BarPart } from "../../widgets/bars.tsx";
+import { CAUSES, COMPUTE, EXPOSED, HIDDEN } from "../shared/parts_of_time.ts";
 
 // The time from a rank's first device work to its last in parts that add up to it. What is neither computing nor
 // communication moves or sets memory.
@@ -15,19 +17,13 @@ export function devicePartsOf(temporal: Table, row: number, overlap: Table | nul
   const exposed = o < 0 ? 0 : overlap!.absolute("communication_ns", o) - hidden;
   const compute = temporal.absolute("compute_ns", row);
   const parts: BarPart[] = [
-    { kind: "compute", label: "compute alone", value: compute - hidden },
-    { kind: "communication pale", label: "communication hidden behind compute", value: hidden },
-    { kind: "communication", label: "communication exposed", value: exposed },
+    { ...COMPUTE, value: compute - hidden },
+    { ...HIDDEN, value: hidden },
+    { ...EXPOSED, value: exposed },
     { kind: "memory", label: "only moving or setting memory", value: temporal.absolute("non_compute_ns", row) - exposed },
   ];
-  const why: [string, string, string][] = [
-    ["host_wait_ns", "idle: waits for the host", "idle"],
-    ["kernel_wait_ns", "idle: between kernels", "other"],
-    ["other_ns", "idle: other", "idle pale"],
-    ["unknown_ns", "idle: not known", "idle pale"],
-  ];
   if (i < 0) parts.push({ kind: "idle", label: "idle", value: temporal.absolute("idle_ns", row) });
-  else for (const [column, label, kind] of why) parts.push({ kind, label, value: idle!.absolute(column, i) });
+  else for (const [name, { kind, label }] of Object.entries(CAUSES)) parts.push({ kind, label: `idle: ${label}`, value: idle!.absolute(`${name}_ns`, i) });
   return parts.filter((part) => part.value > 0);
 }
 
@@ -65,4 +61,34 @@ const VIEW_OF: Record<string, string> = {
 export function evidenceOf(command: string): { view: string; table: string; ranks: string } {
   const table = /--table ([a-z_]+)/.exec(command)?.[1] ?? "";
   return { table, view: VIEW_OF[table] ?? "tables", ranks: /--ranks ([0-9,-]+)/.exec(command)?.[1] ?? "" };
+}
+
+const LEAST_SHARE = 0.02; // of the step, as much as Distributed blames a rank for
+
+// Views in which a finding is seen: that of its table and, of ranks that a fault makes slower, those that tell who waits for
+// them and what the step waits for.
+export function viewsOf(findings: Table, row: number): string[] {
+  const isWaitedFor = findings.text("kind", row) === "fault" && findings.text("ranks", row) !== "" && findings.number("share", row) >= LEAST_SHARE;
+  return [...new Set([evidenceOf(findings.text("evidence", row)).view, ...(isWaitedFor ? ["distributed", "critical-path"] : [])])];
+}
+
+export interface SeenFaults {
+  said: string;
+  params: Record<string, string>; // with which the view shows the first of them
+}
+
+// By view the faults that are seen in it. What no table shows is seen in none.
+export function faultsByView(findings: Table): Map<string, SeenFaults> {
+  const seen = new Map<string, SeenFaults>();
+  for (const row of allRows(findings).filter((each) => findings.text("kind", each) === "fault")) {
+    const { table } = evidenceOf(findings.text("evidence", row));
+    for (const view of viewsOf(findings, row)) {
+      const isTable = view === "tables";
+      if (isTable && table === "") continue;
+      const before = seen.get(view);
+      const said = `${printable(findings.text("finding", row))}${isTable ? ` (table ${table})` : ""}`;
+      seen.set(view, { said: before === undefined ? `A fault is seen here: ${said}` : `${before.said} ${said}`, params: before?.params ?? (isTable ? { table } : {}) });
+    }
+  }
+  return seen;
 }

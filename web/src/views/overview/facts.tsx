@@ -6,6 +6,7 @@ import { useJob, useTable, type Loaded } from "../../data/use.ts";
 import { human, printable, shortName } from "../../format.ts";
 import { linkTo } from "../../state.ts";
 import { Ready } from "../../widgets/loaded.tsx";
+import { levelsOf, stepGrid, stepLengths } from "../steps/data.ts";
 
 export function Facts() {
   const summary = useTable("summary", { all: true });
@@ -31,10 +32,11 @@ function Line({ summary, steps, temporal }: { summary: Table; steps: Loaded<Tabl
   ];
   if (steps.state === "here" && steps.value.rows > 0) {
     const table = steps.value;
-    const lengths = allRows(table).map((row) => table.absolute("dur_ns", row));
+    const lengths = stepLengths(stepGrid(table, "dur_ns"));
     const numbers = new Set(allRows(table).map((row) => table.exact("number", row)));
     facts.push({ name: numbers.size === 1 ? "step" : "steps", text: String(numbers.size), link: linkTo("steps") });
-    facts.push({ name: "median step", text: human(median(lengths), "ns"), title: `${median(lengths)} ns`, link: linkTo("steps") });
+    const typical = levelsOf(lengths)?.typical ?? [median(lengths)];
+    facts.push({ name: typical.length > 1 ? "median steps, of two kinds" : "median step", text: typical.map((ns) => human(ns, "ns")).join(", "), title: `${typical.join(", ")} ns`, link: linkTo("steps") });
   } else if (steps.state === "here") facts.push({ name: "steps", text: "none marked", link: linkTo("steps") });
   if (temporal.state === "here" && temporal.value.rows > 0) {
     const table = temporal.value;

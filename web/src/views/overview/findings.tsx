@@ -8,9 +8,9 @@ import { human, printable } from "../../format.ts";
 import { firstNumber } from "../../ranges.ts";
 import { linkTo, param } from "../../state.ts";
 import { Sentence } from "../../widgets/sentence.tsx";
-import { ALL_VIEWS } from "../list.ts";
 import { stepWindow } from "../shared/step_windows.ts";
-import { evidenceOf } from "./data.ts";
+import { titleOf } from "../shared/title.ts";
+import { evidenceOf, viewsOf } from "./data.ts";
 
 const KINDS: Record<string, string> = {
   fault: "Fault", opportunity: "Opportunity", caveat: "Caveat",
@@ -32,7 +32,7 @@ function Card({ table, row }: { table: Table; row: number }) {
   const kind = table.text("kind", row);
   const time = table.absolute("time_ns", row), share = table.number("share", row);
   const facts: [string, string][] = [
-    ["Ranks", table.text("ranks", row)], ["Group", table.text("group", row)], ["Steps", table.text("steps", row)],
+    [/^\d+$/.test(table.text("ranks", row)) ? "Rank" : "Ranks", table.text("ranks", row)], ["Group", table.text("group", row)], ["Steps", table.text("steps", row)],
     ["Confidence", table.text("confidence", row)], ["Subject", table.text("subject", row)],
   ];
   const card = useRef<HTMLElement>(null);
@@ -77,10 +77,10 @@ function Links({ table, row }: { table: Table; row: number }) {
     ? stepWindow(steps.value, rank, firstNumber(table.text("steps", row)), job.value.startNs) : null;
   // What cannot be told is of the whole recording.
   const hasPlace = table.text("kind", row) !== "caveat" || ranks !== "";
-  const name = ALL_VIEWS.find((view) => view.name === evidence.view)?.title ?? evidence.view;
   return (
     <p class="links">
-      {evidence.view !== "timeline" && evidence.table !== "" && <a href={linkTo(evidence.view, params)}>Show in {name}</a>}
+      {evidence.view !== "timeline" && evidence.table !== "" && <a href={linkTo(evidence.view, params)}>Show in {titleOf(evidence.view)}</a>}
+      {viewsOf(table, row).slice(1).map((view) => <a key={view} href={linkTo(view)}>{titleOf(view)}</a>)}
       {hasPlace && <a href={linkTo("timeline", { ...(ranks === "" ? {} : { ranks }), ...at?.params })}>
         Timeline{rank === "" ? "" : ` of rank ${ranks}`}{at === null ? "" : `, step ${at.step}`}
       </a>}

@@ -37,7 +37,7 @@ function Shown({ first }: { first: Table }) {
           <button type="button" onClick={() => (most.value = table.rows)} disabled={most.value >= table.rows}>Read all</button>
         )}
       </p>
-      <DataTable table={table} label="What stands out in each job" columns={["title", "ranks", "host", "state", "worst", "finding"].filter((name) => table.has(name))}
+      <DataTable table={table} label="What stands out in each job" columns={["title", "ranks", "host", "state", "worst", "share", "finding"].filter((name) => table.has(name))}
         link={(row) => linkTo("overview", { job: table.exact("id", row), ranks: "", steps: "" })}
         chosen={allRows(table).find((row) => table.exact("id", row) === chosen) ?? -1}
         cell={(column, row) => (column.name === "title" ? jobTitle(table, row) : column.name === "worst" ? <Mark table={table} row={row} /> : undefined)} />
@@ -56,7 +56,7 @@ function Mark({ table, row }: { table: Table; row: number }) {
 
 function sentence(table: Table): string {
   const count = (...kinds: string[]) => allRows(table).filter((row) => kinds.includes(worstOf(table, row))).length;
-  const said = ([[count("fault"), "with a fault"], [count("failed"), "cannot be read"], [count("opportunity", "none"), "without a fault"], [count("caveat"), "of which something cannot be told"], [count(""), "not looked at yet"]] as const)
+  const said = ([[count("fault"), "with a fault"], [count("failed"), "cannot be read"], [count("opportunity", "none"), "healthy"], [count("caveat"), "not fully known"], [count(""), "not looked at yet"]] as const)
     .filter(([number]) => number > 0).map(([number, words]) => `${number} ${words}`);
   return `${table.rows} jobs: ${said.join(", ")}.`;
 }

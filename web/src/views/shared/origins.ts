@@ -9,6 +9,7 @@ export interface Origin {
   own: Frame | null; // the innermost that is of no library, where that is another
   module: string;
   operator: string;
+  backward: boolean; // its line is that of the forward operator whose gradient it is of
   runs: number;
   sum: number; // ns
 }
@@ -26,7 +27,7 @@ export function operatorOrigins(tree: SpanTree, name: string): Origin[] {
 
 function originsOf(tree: SpanTree, takes: (row: number) => boolean): Map<string, Origin[]> {
   const names = tree.table.column("name").values as ArrayLike<number>;
-  const around = new Pairs(), lines = new Pairs(), places = new Pairs(), whole = new Pairs();
+  const around = new Pairs(), lines = new Pairs(), places = new Pairs(), whole = new Pairs(), passes = new Pairs();
   const found: (Origin & { kernel: number })[] = [];
   const moduleOf = moduleNames(tree);
   const modules: string[] = [], numberOf = new Map<string, number>();
@@ -44,12 +45,13 @@ function originsOf(tree: SpanTree, takes: (row: number) => boolean): Map<string,
     if (!takes(row)) continue;
     const inner = nameOf(tree.innerFrame[row]!), own = nameOf(tree.ownFrame[row]!);
     const module = numberOfModule(tree.module[row]!), operator = nameOf(tree.operator[row]!);
-    const at = whole.id(places.id(names[row]!, lines.id(inner, own)), around.id(module, operator));
+    const backward = tree.backward[row]!;
+    const at = passes.id(whole.id(places.id(names[row]!, lines.id(inner, own)), around.id(module, operator)), backward);
     if (at === found.length) {
       const text = (word: number) => (word < 0 ? "" : tree.words[word]!);
       found.push({
         kernel: names[row]!, inner: parseFrame(text(inner)), own: own === inner ? null : parseFrame(text(own)), module: modules[module]!,
-        operator: text(operator), runs: 0, sum: 0,
+        operator: text(operator), backward: backward === 1, runs: 0, sum: 0,
       });
     }
     const origin = found[at]!;
@@ -66,14 +68,18 @@ function originsOf(tree: SpanTree, takes: (row: number) => boolean): Map<string,
   return byKernel;
 }
 
+// `backward`: all that it launches is of the backward pass.
+export interface Line { frame: Frame; backward: boolean; runs: number; sum: number }
+
 // The innermost lines alone, whatever module and operator.
-export function linesOf(origins: readonly Origin[]): { frame: Frame; runs: number; sum: number }[] {
-  const lines = new Map<string, { frame: Frame; runs: number; sum: number }>();
+export function linesOf(origins: readonly Origin[]): Line[] {
+  const lines = new Map<string, Line>();
   for (const origin of origins) {
     const frame = origin.inner;
     if (frame === null) continue;
     const key = `${frame.path}:${frame.line}`;
-    const line = lines.get(key) ?? { frame, runs: 0, sum: 0 };
+    const line = lines.get(key) ?? { frame, backward: origin.backward, runs: 0, sum: 0 };
+    line.backward &&= origin.backward;
     line.runs += origin.runs;
     line.sum += origin.sum;
     lines.set(key, line);

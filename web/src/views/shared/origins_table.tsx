@@ -14,7 +14,7 @@ export function Origins({ origins, isOfOperator = false }: { origins: Origin[]; 
   return (
     <>
       <div class="scroll" tabIndex={0} role="region" aria-label="What launches it">
-        <table>
+        <table class="origins" data-table="origins">
           <thead><tr>
             <th scope="col" class="number">Time</th><th scope="col" class="number">{isOfOperator ? "Calls" : "Runs"}</th>
             {hasLines && <th scope="col">Line</th>}{hasOwn && <th scope="col">Called from</th>}{hasModules && <th scope="col">Module</th>}{!isOfOperator && <th scope="col">Operator</th>}
@@ -22,12 +22,12 @@ export function Origins({ origins, isOfOperator = false }: { origins: Origin[]; 
           <tbody>
             {origins.slice(0, MOST).map((origin, i) => (
               <tr key={i}>
-                <td class="number" title={`${origin.sum} ns`}>{human(origin.sum, "ns")} · {human(origin.sum / all, "ratio")}</td>
-                <td class="number">{origin.runs}</td>
-                {hasLines && <td>{origin.inner ? <SourceLine frame={origin.inner} /> : "not known"}</td>}
-                {hasOwn && <td>{origin.own && <SourceLine frame={origin.own} />}</td>}
-                {hasModules && <td title={printable(origin.module)}>{shortName(origin.module)}</td>}
-                {!isOfOperator && <td>{origin.operator === "" ? "none" : <a href={linkTo("operators", { op: origin.operator })}>{shortName(origin.operator)}</a>}</td>}
+                <td class="number" data-column="sum_ns" title={`${origin.sum} of ${all} ns`}>{human(origin.sum, "ns")} · {human(origin.sum / all, "ratio")}</td>
+                <td class="number" data-column="runs">{origin.runs}</td>
+                {hasLines && <td data-column="line">{origin.inner ? <SourceLine frame={origin.inner} backward={origin.backward} /> : "not known"}</td>}
+                {hasOwn && <td data-column="own_line">{origin.own && <SourceLine frame={origin.own} />}</td>}
+                {hasModules && <td data-column="module" title={printable(origin.module)}>{shortName(origin.module)}</td>}
+                {!isOfOperator && <td data-column="operator" title={printable(origin.operator)}>{origin.operator === "" ? "none" : <a href={linkTo("operators", { op: origin.operator })}>{shortName(origin.operator)}</a>}</td>}
               </tr>
             ))}
           </tbody>

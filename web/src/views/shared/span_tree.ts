@@ -17,6 +17,7 @@ export interface SpanTree {
   ownFrame: Int32Array; // the innermost that is of no library
   module: Int32Array; // the innermost nn.Module
   operator: Int32Array; // the innermost operator
+  backward: Uint8Array; // 1: in the backward pass, as far as its forward operator is known
   durations: Float64Array;
   unlaunched: number; // pieces of device work whose launch is not there
 }
@@ -60,7 +61,7 @@ export function spanTree(table: Table): SpanTree {
   for (let row = 0; row < rows; ++row) if (isDevice[row] && isWork[row]) order[count++] = row;
   const tree: SpanTree = {
     table, words, isDevice, order: order.subarray(0, count), parent, durations, unlaunched,
-    innerFrame: new Int32Array(rows), ownFrame: new Int32Array(rows), module: new Int32Array(rows), operator: new Int32Array(rows),
+    innerFrame: new Int32Array(rows), ownFrame: new Int32Array(rows), module: new Int32Array(rows), operator: new Int32Array(rows), backward: new Uint8Array(rows),
   };
   findSurroundings(tree, names, forward, isOperator);
   return tree;
@@ -78,6 +79,7 @@ function findSurroundings(tree: SpanTree, names: ArrayLike<number>, forward: Int
     // What a backward operator is of is where its forward operator is.
     const around = forward[row]! !== NONE ? forward[row]! : parent[row]!;
     const has = around !== NONE;
+    tree.backward[row] = forward[row]! !== NONE ? 1 : parent[row]! !== NONE ? tree.backward[parent[row]!]! : 0;
     const sort = tree.isDevice[row] ? PLAIN : sorts[names[row]!]!;
     innerFrame[row] = sort === LIBRARY || sort === OWN ? row : has ? innerFrame[around]! : NONE;
     ownFrame[row] = sort === OWN ? row : has ? ownFrame[around]! : NONE;

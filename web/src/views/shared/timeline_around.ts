@@ -2,5 +2,5 @@
 import { linkTo } from "../../state.ts";
 import { toText } from "../../timeline/time_window.ts";
 
-export const timelineAround = (rank: string, from: number, to: number, room: number): string =>
-  linkTo("timeline", { open: rank, ...toText({ from: from - room, to: to + room }) });
+export const timelineAround = (rank: string, from: number, to: number, room: number, params: Record<string, string> = {}): string =>
+  linkTo("timeline", { open: rank, ...toText({ from: from - room, to: to + room }), ...params });

@@ -1,6 +1,9 @@
 // Steps by rank and number, what is measured of each, and which stand out.
 import { median } from "../../data/median.ts";
+import { allRows } from "../../data/rows.ts";
 import type { Table } from "../../data/table.ts";
+import { inRanges } from "../../ranges.ts";
+import { viewsOf } from "../overview/data.ts";
 
 export interface StepGrid {
   ranks: string[];
@@ -89,12 +92,28 @@ export function oddest(grid: StepGrid): Oddity | null {
   return found;
 }
 
-// Ranks that are shown where there are too many: those that differ most from the others of a step, in their own order.
-export function mostDifferent(grid: StepGrid, most: number): number[] {
+// Ranks that are shown where there are too many, in their own order: the one whose steps are shown, and those that differ
+// most from the others of a step.
+export function mostDifferent(grid: StepGrid, most: number, chosen = ""): number[] {
   const ranks = grid.ranks.map((_, rank) => rank);
   if (ranks.length <= most) return ranks;
   const typical = grid.numbers.map((_, step) => median(ranks.map((rank) => grid.value(rank, step))));
   const distance = ranks.map((rank) => typical.reduce((worst, usual, step) =>
     Math.max(worst, Math.abs(grid.value(rank, step) / usual - 1) || 0), 0));
-  return ranks.sort((a, b) => distance[b]! - distance[a]! || a - b).slice(0, most).sort((a, b) => a - b);
+  const isOther = (rank: number): number => (grid.ranks[rank] === chosen ? 0 : 1);
+  return ranks.sort((a, b) => isOther(a) - isOther(b) || distance[b]! - distance[a]! || a - b).slice(0, most).sort((a, b) => a - b);
+}
+
+export interface StepsFault {
+  said: string;
+  ranks: string; // that it names
+  rank: string | undefined; // the first of them that is shown
+}
+
+// The first fault, thus the worst, that names ranks or is of steps.
+export function faultOf(findings: Table, shown: readonly string[]): StepsFault | null {
+  const row = allRows(findings).find((each) => findings.text("kind", each) === "fault" && (findings.text("ranks", each) !== "" || viewsOf(findings, each)[0] === "steps"));
+  if (row === undefined) return null;
+  const ranks = findings.text("ranks", row);
+  return { said: findings.text("finding", row), ranks, rank: ranks === "" ? undefined : inRanges(ranks, shown)[0] };
 }

@@ -1,5 +1,5 @@
 // Columns of numbers of decoded tables, row by row, and the rows of a rank.
-import type { Table } from "../data/table.ts";
+import type { Table } from "./table.ts";
 
 // Numbers of a column as doubles, less `origin`; null is NaN.
 export function timesOf(table: Table, name: string, origin: bigint): (row: number) => number {

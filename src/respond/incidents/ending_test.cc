@@ -1,0 +1,119 @@
+// How an incident ends: what is over, what is usual now, and what nobody says any more are three things.
+#include <gtest/gtest.h>
+
+#include "respond/incidents/incidents.h"
+
+namespace spotter::respond {
+namespace {
+
+constexpr Ns kBegan = 1'795'000'000 * kSecond;
+const std::string kId = "4711-speed-1";
+
+struct Leader {
+  void say(i64 rank, bool is_firing, bool is_new_normal = false) {
+    Condition condition{
+        .rule = "step_time_up", .family = "speed", .job = "4711", .host = "gpu01", .rank = rank};
+    condition.is_firing = is_firing;
+    condition.since = kBegan;
+    condition.at = at;
+    condition.is_new_normal = is_new_normal;
+    incidents.take(condition, at);
+  }
+  // The last change.
+  IncidentChange pass(Ns time) {
+    IncidentChange last;
+    for (const Ns end = at + time; at < end;) {
+      at += kSecond;
+      for (IncidentChange& change : incidents.pass(at)) last = std::move(change);
+    }
+    return last;
+  }
+  // Of two ranks, with no cause.
+  void begin() {
+    say(0, true);
+    say(1, true);
+    pass(5 * kSecond);
+    ASSERT_TRUE(incidents.conclude(kId, {}, at));
+    ASSERT_EQ(incidents.find(kId)->state, IncidentState::inconclusive);
+  }
+
+  Incidents incidents{{.cluster = "a", .host = "gpu01"}};
+  Ns at = kBegan;
+};
+
+TEST(Ending, WhatIsOverIsOver) {
+  Leader leader;
+  leader.begin();
+  leader.say(0, false);
+  leader.say(1, false);
+  const IncidentChange last = leader.pass(6 * kMinute);
+  EXPECT_EQ(last.word, Word::resolved);
+  EXPECT_EQ(last.incident.ending, Ending::over);
+}
+
+TEST(Ending, WhatStaysSoIsNotMended) {
+  Leader leader;
+  leader.begin();
+  leader.say(0, false, true);
+  leader.say(1, true);  // the other still says so, a while
+  leader.pass(30 * kSecond);
+  EXPECT_EQ(leader.incidents.find(kId)->state, IncidentState::inconclusive);
+  leader.say(1, false, true);
+  EXPECT_EQ(leader.pass(kSecond).why, "it stays so, which is normal now");
+  const IncidentChange last = leader.pass(6 * kMinute);
+  EXPECT_EQ(last.word, Word::resolved);
+  EXPECT_EQ(last.incident.ending, Ending::new_normal);
+  // What is worse than that is the same incident, and may be mended.
+  leader.say(0, true);
+  leader.pass(kSecond);
+  leader.say(0, false);
+  EXPECT_EQ(leader.pass(6 * kMinute).incident.ending, Ending::over);
+  EXPECT_EQ(leader.incidents.find(kId)->state, IncidentState::resolved);
+}
+
+TEST(Ending, WhatNobodySaysAnyMoreIsNotKnown) {
+  Leader leader;
+  leader.begin();
+  const IncidentChange last = leader.pass(20 * kMinute);
+  EXPECT_EQ(last.word, Word::resolved);
+  EXPECT_EQ(last.incident.ending, Ending::not_known);
+}
+
+// One host is heard no more; the other goes on, and then says that it is over.
+TEST(Ending, WhoIsLeftKnows) {
+  Leader leader;
+  leader.begin();
+  for (int minute = 0; minute < 15; ++minute) {
+    leader.say(1, true);
+    leader.pass(kMinute);
+  }
+  EXPECT_EQ(leader.incidents.find(kId)->state, IncidentState::inconclusive);
+  leader.say(1, false);
+  EXPECT_EQ(leader.pass(6 * kMinute).incident.ending, Ending::over);
+}
+
+// Another condition comes and goes while a rank's steps stay slow.
+TEST(Ending, WhatComesAndGoesMendsNothingElse) {
+  Leader leader;
+  leader.begin();
+  leader.say(0, false, true);
+  leader.say(2, true);
+  leader.pass(kSecond);
+  leader.say(2, false);
+  leader.say(1, false);
+  EXPECT_EQ(leader.pass(6 * kMinute).incident.ending, Ending::new_normal);
+}
+
+// The rules of an agent that was restarted have not seen how fast the job was before.
+TEST(Ending, AfterARestartItIsNotKnown) {
+  Leader before, after;
+  before.begin();
+  after.at = before.at + kSecond;
+  after.incidents.restore(*before.incidents.find(kId), after.at);
+  const IncidentChange last = after.pass(20 * kMinute);
+  EXPECT_EQ(last.word, Word::resolved);
+  EXPECT_EQ(last.incident.ending, Ending::not_known);
+}
+
+}  // namespace
+}  // namespace spotter::respond
