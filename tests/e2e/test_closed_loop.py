@@ -12,7 +12,7 @@ import time
 
 import pytest
 
-from agent import ROOT, Agent, program, until
+from agent import BESIDE, ROOT, Agent, program, until
 from test_pytorch import pytestmark as needs_torch
 from test_pytorch import training
 
@@ -29,8 +29,8 @@ LATEST = 35    # s from the first slow step to the message
 
 
 def on_a_calm_machine(tmp_path, captures, ranks, test):
-    """`test(agent, pids)` of a job that has a baseline; it says whether the right rank was named. Where other tests that run
-    beside it slow the job down, before or meanwhile, there is another one: they hold ranks up as well."""
+    """`test(agent, pids)` of a job that has a baseline; it says whether the right rank was named, in time. Where other tests that
+    run beside it slow the job down, before or meanwhile, there is another one: they hold ranks up as well."""
     for attempt in range(ATTEMPTS):
         folder = tmp_path / str(attempt)
         folder.mkdir()
@@ -40,7 +40,7 @@ def on_a_calm_machine(tmp_path, captures, ranks, test):
             if not our_incidents(agent):
                 if test(agent, pids):
                     return
-    pytest.fail("each time another rank was named, or something else slowed the job down")
+    pytest.fail("each time another rank was named, or too late, or something else slowed the job down")
 
 
 @contextlib.contextmanager
@@ -124,7 +124,8 @@ def test_a_rank_that_is_held_up_is_told(tmp_path, way):
             pytest.skip(str(error))
         text = agent.messages.read_text()
         print(f"{took:.1f} s\n{text}")
-        assert took <= LATEST
+        # A build that runs beside takes its time of the analysis as well: then it has its other attempts.
+        assert took <= LATEST or BESIDE > 1
         [row] = [row for row in our_incidents(agent) if row["family"] == "speed"]
         assert row["id"] in text
         record = incidents(agent, row["id"])
@@ -135,7 +136,7 @@ def test_a_rank_that_is_held_up_is_told(tmp_path, way):
         report = report_of(agent, row["id"])
         for suspect in (row["suspects"] or "").split(", "):
             assert suspect.split(" on ")[0] in report.lower()
-        return row["mechanism"] == (record["verdict"] or {}).get("cause") and f"rank {rank_of(victim)} " in (row["suspects"] or "") + " "
+        return took <= LATEST and row["mechanism"] == (record["verdict"] or {}).get("cause") and f"rank {rank_of(victim)} " in (row["suspects"] or "") + " "
 
     on_a_calm_machine(tmp_path, "automatic", RANKS, told)
 
