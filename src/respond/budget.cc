@@ -148,8 +148,8 @@ void Budget::ended(const std::string& name, Ns at, std::optional<double> cost_s,
   job.planned_s.reset();
   job.has_passed = job.has_passed || cost_s || overhead;
   if (overhead) job.overhead = std::clamp(*overhead, 0.0, 10.0);
-  if (aftermath && *aftermath > options_.aftermath && ++job.aftermaths >= 2)
-    job.off = "it stayed slower after two captures";
+  if (aftermath && *aftermath > options_.aftermath) ++job.aftermaths;
+  judge_aftermaths(job);
 }
 
 void Budget::learn(const std::string& name, const std::string& family, Ns at) {
@@ -160,6 +160,18 @@ void Budget::learn(const std::string& name, const std::string& family, Ns at) {
   job.captures.insert(std::ranges::upper_bound(job.captures, at), at);
   Ns& last = job.families[family];
   last = std::max(last, at);
+}
+
+void Budget::slower_after(const std::string& name, int captures) {
+  const auto it = jobs_.find(name);
+  if (it == jobs_.end()) return;
+  it->second.aftermaths = std::max(it->second.aftermaths, captures);
+  judge_aftermaths(it->second);
+}
+
+void Budget::judge_aftermaths(Job& job) {
+  constexpr int kMost = 1;
+  if (job.aftermaths > kMost && job.off.empty()) job.off = "it stayed slower after two captures";
 }
 
 void Budget::pass(Ns at) {

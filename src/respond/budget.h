@@ -73,6 +73,8 @@ class Budget {
              std::optional<double> aftermath);
   // A process of it has gone, or it does not go on: no capture of it any more.
   void harmed(const std::string& job, std::string why);
+  // So many captures of it are known after which it stayed slower, with those that ended() told of.
+  void slower_after(const std::string& job, int captures);
   // A capture that was begun `at`, before this process or by another host that led the job until then: it
   // counts for the limits, and of a job that is not known here nothing was saved up then. Once, however often
   // it is said.
@@ -96,6 +98,7 @@ class Budget {
     int aftermaths = 0;                       // that were slow
     std::string off = {};                     // why there is none any more
   };
+  static void judge_aftermaths(Job& job);
   Result<void> allows(const CaptureWish& wish, const Job& job) const;
   double cost_s(const CapturePlan& plan, const Job& job, double stall_s) const;
   CapturePlan plan_for(const CaptureWish& wish, const Job& job) const;

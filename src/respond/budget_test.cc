@@ -85,6 +85,21 @@ TEST(Budget, EachLimitSaysSo) {
   EXPECT_EQ(at(25 * kHour, "speed"), "");
 }
 
+// What an agent that was restarted reads in incidents of before.
+TEST(Budget, WhatCapturesOfBeforeDidCountsAsWell) {
+  Budget budget{BudgetOptions()};
+  budget.learn("4711", "speed", kStart - kDay);
+  budget.slower_after("4711", 1);
+  EXPECT_EQ(refusal(budget.plan(wish(kStart))), "");
+  budget.ended("4711", kStart, 0.1, {}, 1.5);
+  EXPECT_EQ(refusal(budget.plan(wish(kStart + kHour))),
+            "nothing was traced: it stayed slower after two captures");
+  budget.learn("4712", "speed", kStart - kDay);
+  budget.slower_after("4712", 2);
+  EXPECT_EQ(refusal(budget.plan(wish(kStart, "4712"))),
+            "nothing was traced: it stayed slower after two captures");
+}
+
 TEST(Budget, TwoCapturesAtOnceInAllJobs) {
   Budget budget{BudgetOptions()};
   EXPECT_EQ(refusal(budget.plan(wish(kStart, "1"))), "");

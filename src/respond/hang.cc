@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cctype>
 #include <iterator>
 #include <map>
 #include <set>
@@ -92,7 +93,7 @@ class Judge {
       named_.insert(*c.rank);
       hosts_[*c.rank] = c.host;
     }
-    for (const HostedRank& rank : facts.ranks) hosts_[rank.rank] = facts.host;
+    for (const HostedRank& rank : facts.ranks) hosts_[rank.rank] = rank.host;
     for (const auto& [rank, host] : gone_) hosts_[rank] = host;
   }
 
@@ -119,9 +120,14 @@ class Judge {
     std::vector<i64> ranks;
     for (const HostedRank* rank : found) {
       ranks.push_back(rank->rank);
-      add({.says =
-               fmt::format("rank {} on {} {}: process {}", rank->rank, facts_.host, does(*rank), rank->pid),
-           .command = fmt::format("cat /proc/{}/wchan; grep State /proc/{}/status", rank->pid, rank->pid)});
+      Evidence evidence{
+          .says = fmt::format("rank {} on {} {}", rank->rank, to_printable(rank->host), does(*rank))};
+      if (rank->pid != 0) {
+        evidence.says += fmt::format(": process {}", rank->pid);
+        evidence.command =
+            fmt::format("cat /proc/{}/wchan; grep State /proc/{}/status", rank->pid, rank->pid);
+      }
+      add(std::move(evidence));
     }
     Verdict verdict{.cause = cause.mechanism, .confidence = cause.alone, .remedy = cause.remedy};
     const bool are_named = std::ranges::any_of(ranks, [&](i64 rank) { return named_.contains(rank); });
@@ -133,9 +139,19 @@ class Judge {
     }
     const std::string what = ranks.size() == 1 ? does(*found[0]) : plural(*found[0]);
     verdict.sentence =
-        fmt::format("{} on {} {}{}", capital(who(ranks)), facts_.host, what, others_wait(ranks.size()));
+        fmt::format("{} on {} {}{}", capital(who(ranks)), hosts_of(found), what, others_wait(ranks.size()));
     name(verdict, ranks);
     conclusion_.verdict = std::move(verdict);
+  }
+
+  // "gpu05", "gpu05, gpu07", "3 hosts"
+  template <class Ranks>
+  static std::string hosts_of(const Ranks& ranks) {
+    constexpr size_t kMostHosts = 4;
+    std::set<std::string> hosts;
+    for (const HostedRank* rank : ranks) hosts.insert(to_printable(rank->host));
+    return hosts.size() > kMostHosts ? fmt::format("{} hosts", hosts.size())
+                                     : fmt::format("{}", fmt::join(hosts, ", "));
   }
 
   static std::string plural(const HostedRank& rank) {
@@ -212,22 +228,29 @@ class Judge {
     std::string text;
     for (const auto& [place, ranks] : places)
       text += fmt::format("{}{} ({})", text.empty() ? "" : "; ", who(ranks), place);
-    if (!text.empty()) add({.says = fmt::format("on {}: {}", facts_.host, text)});
+    if (!text.empty()) add({.says = fmt::format("on {}: {}", hosts_of(known()), text)});
   }
 
   void add_the_rest() {
     conclusion_.against.insert(conclusion_.against.end(), facts_.against.begin(), facts_.against.end());
-    const auto known =
-        std::ranges::count_if(facts_.ranks, [](const HostedRank& rank) { return rank.state != '?'; });
-    if (known > 0 && !is_found_)
+    if (const auto those = known(); !those.empty() && !is_found_)
       conclusion_.against.push_back(
-          fmt::format("host: no rank on {} is stopped, has ended or waits for a disk", facts_.host));
+          fmt::format("host: no rank on {} is stopped, has ended or waits for a disk", hosts_of(those)));
     auto& not_known = conclusion_.not_known;
     not_known.insert(not_known.end(), facts_.not_known.begin(), facts_.not_known.end());
     const i64 elsewhere = facts_.world_size - static_cast<i64>(facts_.ranks.size() + gone_.size());
     if (facts_.world_size > 0 && elsewhere > 0)
-      not_known.push_back(fmt::format("{} of {} ranks are not here: what they do was not looked at",
-                                      elsewhere, facts_.world_size));
+      not_known.push_back(
+          fmt::format("what {} of {} ranks do: their hosts have not said so", elsewhere, facts_.world_size));
+  }
+
+  // Those of which something is known.
+  std::vector<const HostedRank*> known() const {
+    std::vector<const HostedRank*> ranks;
+    for (const HostedRank& rank : facts_.ranks) {
+      if (rank.state != '?') ranks.push_back(&rank);
+    }
+    return ranks;
   }
 
   void add(Evidence evidence) {
@@ -243,6 +266,32 @@ class Judge {
 };
 
 }  // namespace
+
+std::string kernel_wait_of(const HostedRank& rank) {
+  if (rank.state == '?') return {};
+  const auto storage = std::ranges::find_if(rank.stack, is_storage);
+  const bool tells_more = !is_storage(rank.function) && storage != rank.stack.end();
+  const std::string& function = tells_more ? *storage : rank.function;
+  return function.empty() ? std::string(1, rank.state) : fmt::format("{} {}", rank.state, function);
+}
+
+std::optional<HostedRank> hosted_rank_of(const Condition& condition) {
+  constexpr std::string_view kStates = "RSDTtZXI";
+  constexpr size_t kMostFunction = 64;
+  const std::string& text = condition.kernel_wait;
+  if (condition.rule != kProgressStopped.name || !condition.rank || text.empty()) return {};
+  HostedRank rank{.host = condition.host, .rank = *condition.rank, .state = text[0]};
+  if (kStates.find(rank.state) == std::string_view::npos) return {};
+  if (text.size() == 1) return rank;
+  rank.function = text.substr(std::min<size_t>(2, text.size()));
+  const auto is_of_a_name = [](char c) {
+    return std::isalnum(static_cast<unsigned char>(c)) || c == '_' || c == '.';
+  };
+  if (text[1] != ' ' || rank.function.empty() || rank.function.size() > kMostFunction ||
+      !std::ranges::all_of(rank.function, is_of_a_name))
+    return {};
+  return rank;
+}
 
 Conclusion conclusion_of(const HangFacts& facts) { return Judge(facts).conclude(); }
 

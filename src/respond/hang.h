@@ -1,5 +1,5 @@
-// What is known of a job that does not go on: what its ranks on this host do as the kernel sees it, what NCCL
-// and the dumps of PyTorch's flight recorder say of who has not arrived. Together they are a conclusion.
+// What is known of a job that does not go on: what its ranks do as the kernels of their hosts see it, what
+// NCCL and the dumps of PyTorch's flight recorder say of who has not arrived. Together they are a conclusion.
 // Pure: all of it is handed in. No trace is made: it would disturb what hangs, and show nothing new.
 #pragma once
 #include <optional>
@@ -12,9 +12,10 @@
 
 namespace spotter::respond {
 
-// A rank on this host, looked at twice: what was the same both times.
+// A rank, looked at twice: what was the same both times.
 struct HostedRank {
-  i64 rank = 0, pid = 0;
+  std::string host = {};
+  i64 rank = 0, pid = 0;      // pid 0: of another host, which tells no more than its state and function
   char state = '?';           // of its first thread, as proc(5) has it; ?: it changed, or is not known
   std::string function = {};  // of the kernel, in which it waits
   std::vector<std::string> stack = {};  // of the kernel, the innermost first
@@ -35,6 +36,12 @@ struct HangFacts {
   std::optional<RecordedHang> recorded = {};
   std::vector<std::string> against = {}, not_known = {};  // what else was learnt while they were gathered
 };
+
+// What a host says of a rank of its own that stands still (Condition::kernel_wait), to the host that leads:
+// "D nfs_wait_bit_killable". Of a stack the function that tells most.
+std::string kernel_wait_of(const HostedRank& rank);
+// The other way round; nothing: it says nothing of it, or nothing that a kernel could say.
+std::optional<HostedRank> hosted_rank_of(const Condition& condition);
 
 // Nothing of a cause that a condition names as well (rank_gone): it is not found twice.
 Conclusion conclusion_of(const HangFacts& facts);

@@ -12,7 +12,8 @@ HangFacts facts_of(std::vector<HostedRank> ranks, i64 world_size = 4) {
 HangFacts four(i64 odd, char state, const char* function) {
   HangFacts facts = facts_of({});
   for (i64 rank = 0; rank < 4; ++rank)
-    facts.ranks.push_back({.rank = rank, .pid = 100 + rank, .state = 'S', .function = "futex_do_wait"});
+    facts.ranks.push_back(
+        {.host = "n1", .rank = rank, .pid = 100 + rank, .state = 'S', .function = "futex_do_wait"});
   facts.ranks[static_cast<size_t>(odd)].state = state;
   facts.ranks[static_cast<size_t>(odd)].function = function;
   return facts;
@@ -92,8 +93,7 @@ TEST(Hang, WhomNcclOrTheRecordsNameIsNamedThoughNothingIsWrongHere) {
   EXPECT_EQ(c.verdict->sentence, "Rank 6 has not arrived in a collective; the others wait");
   EXPECT_EQ(c.verdict->confidence, Confidence::medium);
   EXPECT_EQ(c.verdict->suspects[0].host, "10.0.0.2");
-  EXPECT_EQ(c.not_known,
-            std::vector<std::string>{"4 of 8 ranks are not here: what they do was not looked at"});
+  EXPECT_EQ(c.not_known, std::vector<std::string>{"what 4 of 8 ranks do: their hosts have not said so"});
   EXPECT_EQ(c.against,
             std::vector<std::string>{"host: no rank on n1 is stopped, has ended or waits for a disk"});
   facts.recorded = RecordedHang{.ranks = {5}, .what = "Of rank 5 there is no dump", .has_no_dump = true};
@@ -117,12 +117,56 @@ TEST(Hang, ARankThatHasGoneIsFoundOnce) {
   facts.ranks.pop_back();
   facts.conditions = {{.rule = "rank_gone", .family = "progress", .host = "n1", .rank = 3}};
   EXPECT_FALSE(conclusion_of(facts).verdict);
-  facts.ranks.push_back({.rank = 3, .pid = 103, .state = 'Z'});
+  facts.ranks.push_back({.host = "n1", .rank = 3, .pid = 103, .state = 'Z'});
   EXPECT_FALSE(conclusion_of(facts).verdict);
   facts.conditions.push_back(counted(3));
   ASSERT_TRUE(conclusion_of(facts).verdict);
   EXPECT_EQ(conclusion_of(facts).verdict->cause, "rank_gone");
   EXPECT_EQ(ranks_of(*conclusion_of(facts).verdict), std::vector<i64>{3});
+}
+
+TEST(Hang, ARankOfAnotherHost) {
+  HangFacts facts = four(1, 'S', "futex_do_wait");
+  facts.ranks.push_back({.host = "n2", .rank = 4, .state = 'T'});
+  facts.ranks.push_back({.host = "n3", .rank = 5, .state = 'T'});
+  facts.world_size = 6;
+  const Conclusion c = conclusion_of(facts);
+  ASSERT_TRUE(c.verdict);
+  EXPECT_EQ(c.verdict->sentence, "Ranks 4, 5 on n2, n3 are stopped (T); the others wait");
+  EXPECT_EQ(c.verdict->suspects.at(1).host, "n3");
+  EXPECT_EQ(c.evidence.at(0).says, "rank 4 on n2 is stopped (T)");
+  EXPECT_EQ(c.evidence.at(0).command, "") << "there is no process 0";
+  EXPECT_TRUE(c.not_known.empty());
+}
+
+Condition still(const char* kernel_wait) {
+  return {
+      .rule = "progress_stopped", .family = "progress", .host = "n2", .rank = 4, .kernel_wait = kernel_wait};
+}
+
+TEST(Hang, WhatAHostTellsAnother) {
+  const auto told = [](const HostedRank& rank) {
+    return hosted_rank_of(still(kernel_wait_of(rank).c_str()));
+  };
+  EXPECT_EQ(told({.state = 'T'})->state, 'T');
+  EXPECT_FALSE(told({.state = '?'}));
+  const auto waits =
+      told({.state = 'D', .function = "rwsem_down_read_slowpath", .stack = {"schedule", "xfs_ilock"}});
+  ASSERT_TRUE(waits);
+  EXPECT_EQ(waits->function, "xfs_ilock") << "it says why";
+  EXPECT_EQ(waits->host, "n2");
+  EXPECT_EQ(waits->rank, 4);
+  EXPECT_EQ(waits->pid, 0);
+  EXPECT_EQ(told({.state = 'D', .function = "nfs_wait", .stack = {"xfs_ilock"}})->function, "nfs_wait");
+}
+
+TEST(Hang, WhatNoKernelSaysIsNotTaken) {
+  for (const char* said : {"", "Q", "D", "DD", "D  ", "D a b", "D <!channel>", "Dx", "D \n"})
+    EXPECT_EQ(hosted_rank_of(still(said)).has_value(), std::string_view(said) == "D") << said;
+  EXPECT_FALSE(hosted_rank_of(still(("D " + std::string(65, 'a')).c_str())));
+  Condition other = still("T");
+  other.rule = "log_error";
+  EXPECT_FALSE(hosted_rank_of(other));
 }
 
 TEST(Hang, TextOfAJobIsPrintable) {

@@ -2,9 +2,12 @@
 
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <boost/json.hpp>
+#include <optional>
 
 #include "base/moment.h"
+#include "base/text/quantity.h"
 #include "base/text/utf8.h"
 #include "wire/json.h"
 
@@ -137,6 +140,40 @@ Table changes_table(std::span<const respond::Change> changes) {
                   text(change.job), text(hosts), text(c.by), text(c.link)});
   }
   return table;
+}
+
+std::vector<respond::Change> read_changes(const Table& table) {
+  const auto column = [&](std::string_view name) {
+    const auto schema = table.schema();
+    const auto it = std::ranges::find_if(schema, [&](const Field& field) { return name == field.name; });
+    return it == schema.end() ? std::nullopt : std::optional(static_cast<size_t>(it - schema.begin()));
+  };
+  const auto time = column("time_ns");
+  std::vector<respond::Change> changes;
+  for (size_t row = 0; time && row < table.rows(); ++row) {
+    const auto text = [&](const char* name, size_t most) {
+      const auto place = column(name);
+      const Value value = place ? table.at(row, *place) : Value();
+      const auto* said = std::get_if<std::string_view>(&value);
+      return said ? to_printable(said->substr(0, most)) : std::string();
+    };
+    const Value at = table.at(row, *time);
+    const auto* ns = std::get_if<i64>(&at);
+    if (!ns) continue;
+    respond::Change& change = changes.emplace_back();
+    change.change = {.at = *ns,
+                     .kind = text("kind", kMostName),
+                     .what = text("what", respond::kMostChangeText),
+                     .before = text("before", respond::kMostChangeText),
+                     .after = text("after", respond::kMostChangeText),
+                     .by = text("by", kMostName),
+                     .link = text("link", kMostLink)};
+    change.job = text("job", kMostName);
+    for (std::string& host : split_commas(text("hosts", kMostHosts * kMostName))) {
+      if (change.hosts.size() < kMostHosts) change.hosts.push_back(std::move(host));
+    }
+  }
+  return changes;
 }
 
 }  // namespace spotter::wire

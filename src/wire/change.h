@@ -12,6 +12,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/result.h"
 #include "respond/change.h"
@@ -26,5 +27,8 @@ std::string change_text(const respond::Change& change);  // of its own form
 
 std::span<const Field> changes_columns();
 Table changes_table(std::span<const respond::Change> changes);  // the newest first
+// The other way round, as another agent has said it: texts are printable and bounded, what has no time is
+// left out.
+std::vector<respond::Change> read_changes(const Table& table);
 
 }  // namespace spotter::wire

@@ -29,6 +29,7 @@ void fields(Way& way, respond::Condition& c) {
   way.integer("step", c.step);
   way.text("source", c.source);
   way.text("text", c.text);
+  way.text("kernel_wait", c.kernel_wait);
   way.flag("no_capture", c.no_capture);
   way.text("shared_incident", c.shared_incident);
   way.flag("new_normal", c.is_new_normal);
@@ -109,6 +110,7 @@ void fields(Way& way, respond::CaptureOfIncident& c) {
   way.count("steps", c.steps);
   way.real("overhead_ratio", c.overhead_ratio);
   way.real("aftermath_ratio", c.aftermath_ratio);
+  way.text("harm", c.harm);
   way.real("cost_s", c.cost_s);
 }
 

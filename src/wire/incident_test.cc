@@ -31,14 +31,32 @@ Incident whole_incident() {
   i.against = {"network"};
   i.changes = {{kOpened - kHour, "code", "a commit", "1f", "2e", "bob", "https://x"}};
   i.logs = {{"a line\r\n<!channel>", "/var/log/x", 4096, 3}};
-  i.captures = {{"c17", "0,8", "/tmp/x", 3, 1.06, 1.0, 1.1}};
+  i.captures = {{"c17", "0,8", "/tmp/x", 3, 1.06, 1.0, 1.1, "it stands"}};
   i.report = ReportOfIncident{"gpu01", 1000};
   i.not_known = {"992 ranks were not traced"};
   i.to_trace = "spotter trace --job 4711";
-  i.conditions = {
-      {"step_time_up", "speed", Urgency::info,         "4711", "alice", "gpu05", 37,   "gpu 5", false,
-       true,           kOpened, kOpened + kSecond,     4.42,   3.1,     "s",     17.2, 18250,   "nvml",
-       "text",         true,    "gpu05-speed-1-shared"}};
+  i.conditions = {{"step_time_up",
+                   "speed",
+                   Urgency::info,
+                   "4711",
+                   "alice",
+                   "gpu05",
+                   37,
+                   "gpu 5",
+                   false,
+                   true,
+                   kOpened,
+                   kOpened + kSecond,
+                   4.42,
+                   3.1,
+                   "s",
+                   17.2,
+                   18250,
+                   "nvml",
+                   "text",
+                   "D nfs",
+                   true,
+                   "gpu05-speed-1-shared"}};
   i.conditions[0].is_new_normal = true;
 
   i.condition_count = 128;
@@ -68,12 +86,12 @@ constexpr const char* kWholeText =
     R"("by":"bob","link":"https://x"}],)"
     R"("logs":[{"text":"a line\u000d\n<!channel>","file":"/var/log/x","offset":4096,"rank":3}],)"
     R"("captures":[{"id":"c17","ranks":"0,8","path":"/tmp/x","steps":3,"overhead_ratio":1.06,)"
-    R"("aftermath_ratio":1,"cost_s":1.1}],"report":{"host":"gpu01","uid":1000},"not_known":["992 ranks were not traced"],)"
+    R"("aftermath_ratio":1,"cost_s":1.1,"harm":"it stands"}],"report":{"host":"gpu01","uid":1000},"not_known":["992 ranks were not traced"],)"
     R"("to_trace":"spotter trace --job 4711",)"
     R"("conditions":[{"rule":"step_time_up","family":"speed","severity":"info","job":"4711","user":"alice",)"
     R"("host":"gpu05","rank":37,"device":"gpu 5","firing":false,"flapping":true,)"
     R"("since":"2026-11-23T04:46:46.123Z","at":"2026-11-23T04:46:47.123Z","value":4.42,"baseline":3.1,)"
-    R"("unit":"s","z":17.2,"step":18250,"source":"nvml","text":"text","no_capture":true,)"
+    R"("unit":"s","z":17.2,"step":18250,"source":"nvml","text":"text","kernel_wait":"D nfs","no_capture":true,)"
     R"("shared_incident":"gpu05-speed-1-shared","new_normal":true}],"condition_count":128,)"
     R"("acknowledged":{"by":"carol","where":"slack","at":"2026-11-23T04:46:47.123Z"},)"
     R"("silenced_until":"2026-11-24T04:46:46.123Z","fired":"2026-11-23T04:46:49.123Z",)"

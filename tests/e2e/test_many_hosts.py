@@ -193,6 +193,22 @@ def test_one_host_speaks_for_all_and_another_one_where_it_is_gone(hosts):
     assert [i["id"] for i in hosts.incidents("n1")] == [incident["id"]]
 
 
+def test_a_rank_that_is_stopped_on_another_host_is_named(hosts):
+    """Who leads the job cannot look at it: its own host has, and says so."""
+    hosts.begin(more="rules: {progress_stopped: {least: 5s, min_age: 5s}}")
+    hosts.begin_lines()
+    until(lambda: all(hosts.steps(name) > BASELINE for name in NODES), 60, "there is a baseline", every=1)
+    os.kill(child_of(hosts.processes[1].pid), signal.SIGSTOP)
+    until(hosts.messages, LATEST, "it is told", every=0.2)
+    print(hosts.messages())
+    assert list(hosts.messages()) == ["n1"]
+    incident, = hosts.incidents("n1")
+    record = hosts.asked("n1", "incidents", incident["id"])
+    assert record["verdict"]["cause"] == "hang" and record["captures"] == []
+    assert [(suspect["rank"], suspect["host"]) for suspect in record["verdict"]["suspects"]] == [(1, "n2")]
+    assert record["evidence"][0]["says"] == "rank 1 on n2 is stopped (T)"
+
+
 @pytest.mark.skipif(not PYTHON, reason="no PyTorch here (SPOTTER_TORCH_PYTHON)")
 def test_a_capture_takes_the_ranks_of_all_hosts(hosts):
     traces = hosts.folder / "traces"

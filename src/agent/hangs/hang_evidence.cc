@@ -1,45 +1,20 @@
 #include "agent/hangs/hang_evidence.h"
 
 #include <algorithm>
-#include <chrono>
 #include <set>
-#include <thread>
 #include <utility>
 
+#include "agent/hangs/rank_waits.h"
 #include "base/text/utf8.h"
 #include "capture/process_root.h"
-#include "process/kernel_wait.h"
 #include "process/process_facts.h"
 #include "wire/recorded_hang.h"
 
 namespace spotter::agent {
 namespace {
 
-constexpr size_t kMostRanks = 64;
-constexpr std::chrono::seconds kBetween{1};
 constexpr size_t kMostConditions = 16;
-
-// One that is stopped or waits for a disk for a moment is neither: what is the same twice counts.
-std::vector<respond::HostedRank> look_at_ranks(const Host& host, collect::Identities& identities,
-                                               const std::string& job) {
-  std::vector<JobRank> here = ranks_of(identities, job);
-  if (here.size() > kMostRanks) here.resize(kMostRanks);
-  std::vector<process::KernelWait> first;
-  for (const JobRank& rank : here) first.push_back(process::read_kernel_wait(host, rank.pid));
-  std::this_thread::sleep_for(kBetween);
-  std::vector<respond::HostedRank> ranks;
-  for (size_t i = 0; i < here.size(); ++i) {
-    process::KernelWait now = process::read_kernel_wait(host, here[i].pid);
-    respond::HostedRank& rank = ranks.emplace_back();
-    rank.rank = here[i].rank;
-    rank.pid = here[i].pid;
-    if (now.state != first[i].state) continue;
-    rank.state = now.state;
-    if (now.function == first[i].function) rank.function = std::move(now.function);
-    if (now.stack == first[i].stack) rank.stack = std::move(now.stack);
-  }
-  return ranks;
-}
+constexpr Ns kOthers = 5 * kSecond, kLookAgain = kSecond / 2;  // for the other hosts of the job
 
 // Where PyTorch writes the dump of a rank, but for its number: as the environment says, else where versions
 // of it do that say nothing.
@@ -65,6 +40,7 @@ struct HangEvidence::Gathering {
   respond::HangFacts facts;
   std::string job;
   Ns last_step = 0;  // Unix time
+  Ns began = 0;
   bool has_looked = false;
   Done done;
   net::Timer patience;
@@ -82,8 +58,8 @@ void HangEvidence::gather(const respond::Incident& incident, Done done) {
   if (running_.contains(id)) return;
   const auto pace = parts_.paces.of(incident.job.id);
   auto gathering = std::make_unique<Gathering>(respond::HangFacts{.host = parts_.host_name}, incident.job.id,
-                                               pace ? pace->last_step : 0, false, std::move(done),
-                                               net::Timer(parts_.loop));
+                                               pace ? pace->last_step : 0, parts_.host.unix_now(), false,
+                                               std::move(done), net::Timer(parts_.loop));
   respond::HangFacts& facts = gathering->facts;
   facts.world_size = pace ? pace->world_size : incident.job.world_size;
   facts.conditions = incident.conditions;
@@ -106,9 +82,9 @@ void HangEvidence::gather(const respond::Incident& incident, Done done) {
 
 void HangEvidence::look(const std::string& id) {
   const bool has_begun =
-      threads_.run([this, id, job = running_.at(id)->job, host = parts_.host, identities = parts_.identities,
-                    post = post_, alive = std::weak_ptr(alive_)] {
-        std::vector<respond::HostedRank> ranks = look_at_ranks(host, *identities, job);
+      threads_.run([this, id, job = running_.at(id)->job, host = parts_.host, host_name = parts_.host_name,
+                    identities = parts_.identities, post = post_, alive = std::weak_ptr(alive_)] {
+        std::vector<respond::HostedRank> ranks = look_at_ranks(host, host_name, *identities, job);
         post([this, id, alive, ranks = std::move(ranks)] {
           if (!alive.expired()) looked(id, ranks);
         });
@@ -183,11 +159,25 @@ void HangEvidence::found(const std::string& id, const Dumps& dumps) {
   conclude(id, true);
 }
 
+// What other hosts of the job have said of their ranks.
+void HangEvidence::add_others(const std::string& id, respond::HangFacts& facts) const {
+  std::set<i64> known;
+  for (const respond::HostedRank& rank : facts.ranks) known.insert(rank.rank);
+  for (const respond::Condition& condition : parts_.incidents.firing(id)) {
+    const auto rank = respond::hosted_rank_of(condition);
+    if (rank && known.insert(rank->rank).second) facts.ranks.push_back(*rank);
+  }
+}
+
 void HangEvidence::conclude(const std::string& id, bool is_last) {
   const auto it = running_.find(id);
   if (it == running_.end()) return;
   Gathering& gathering = *it->second;
   respond::HangFacts facts = gathering.facts;
+  add_others(id, facts);
+  const Ns waited = parts_.host.unix_now() - gathering.began;
+  if (is_last && std::ssize(facts.ranks) < facts.world_size && waited >= 0 && waited < kOthers)
+    return gathering.patience.set(kLookAgain, [this, id] { conclude(id, true); });
   if (!gathering.has_looked)
     facts.not_known.emplace_back("what its ranks here do: it could not be told in time");
   respond::Conclusion conclusion = respond::conclusion_of(facts);

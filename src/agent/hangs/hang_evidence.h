@@ -1,7 +1,7 @@
 // HangEvidence: what can be found out about a job that does not go on, for an incident of it, within seconds
-// and without a trace: what its ranks on this host do, what NCCL says, what dumps of PyTorch's flight
-// recorder say (read as the job's user, by a process of its own). The loop's thread; /proc and files are
-// looked at on others, since a file system may hang as well.
+// and without a trace: what its ranks do, here and as other hosts say, what NCCL says, what dumps of
+// PyTorch's flight recorder say (read as the job's user, by a process of its own). The loop's thread; /proc
+// and files are looked at on others, since a file system may hang as well.
 #pragma once
 #include <functional>
 #include <map>
@@ -16,7 +16,7 @@
 #include "collect/process/identities.h"
 #include "net/loop.h"
 #include "respond/hang.h"
-#include "respond/incidents/incident.h"
+#include "respond/incidents/incidents.h"
 #include "respond/rules.h"
 #include "respond/steps/job_pace.h"
 
@@ -34,6 +34,7 @@ class HangEvidence {
     const respond::JobPaces& paces;
     const respond::Rules& rules;
     const RasWatch& ras;
+    const respond::Incidents& incidents;
   };
   explicit HangEvidence(Parts parts);
   ~HangEvidence();
@@ -52,6 +53,7 @@ class HangEvidence {
   void look(const std::string& id);
   void looked(const std::string& id, std::vector<respond::HostedRank> ranks);
   void found(const std::string& id, const Dumps& dumps);
+  void add_others(const std::string& id, respond::HangFacts& facts) const;
   void conclude(const std::string& id, bool is_last);
 
   Parts parts_;

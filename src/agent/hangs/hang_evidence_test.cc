@@ -62,8 +62,12 @@ echo '{"tables":[{"name":"recorded_hang","columns":[
     const respond::JobPaces paces;
     const respond::Rules rules({.host = name_});
     const RasWatch ras({loop_, host_, name_, registry_, *identities, {}});
-    HangEvidence evidence({loop_, host_, name_, identities, analyses, paces, rules, ras});
-    respond::Incident incident{.family = "progress", .n = 1, .job = {.id = "5", .world_size = 4}};
+    respond::Incidents incidents({.host = name_});
+    const Ns now = host_.unix_now();
+    for (const respond::Condition& condition : told_) incidents.take(condition, now);
+    HangEvidence evidence({loop_, host_, name_, identities, analyses, paces, rules, ras, incidents});
+    respond::Incident incident{
+        .cluster = "local", .family = "progress", .n = 1, .job = {.id = "5", .world_size = 4}};
     std::optional<respond::Conclusion> concluded;
     int times = 0;
     const auto done = [&](respond::Conclusion c) {
@@ -79,6 +83,7 @@ echo '{"tables":[{"name":"recorded_hang","columns":[
   }
 
   fs::path root_;
+  std::vector<respond::Condition> told_;  // of the incident
   Host host_;
   const std::string name_ = "n1";
   AnalysisLimits limits_;
@@ -97,7 +102,23 @@ TEST_F(HangEvidenceTest, ARankThatIsStoppedAndWhatWasNotFound) {
   EXPECT_EQ(c.verdict->sentence, "Rank 1 on n1 is stopped (T); the others wait");
   EXPECT_TRUE(has(c.not_known, "NCCL does not say"));
   EXPECT_TRUE(has(c.not_known, "no dump of a flight recorder"));
-  EXPECT_TRUE(has(c.not_known, "1 of 4 ranks are not here"));
+  EXPECT_TRUE(has(c.not_known, "what 1 of 4 ranks do"));
+}
+
+TEST_F(HangEvidenceTest, WhatAnotherHostSaysOfItsRankIsEvidence) {
+  told_ = {{.rule = "progress_stopped",
+            .family = "progress",
+            .job = "5",
+            .host = "n2",
+            .rank = 3,
+            .kernel_wait = "D nfs_wait_bit_killable"}};
+  const respond::Conclusion c = gather();
+  ASSERT_TRUE(c.verdict);
+  EXPECT_EQ(c.verdict->cause, "storage_hangs");
+  EXPECT_EQ(c.verdict->sentence,
+            "Rank 3 on n2 waits for a disk or a file server (D, nfs_wait_bit_killable); the others wait");
+  EXPECT_EQ(c.verdict->suspects.at(0).host, "n2");
+  EXPECT_FALSE(has(c.not_known, "of 4 ranks"));
 }
 
 TEST_F(HangEvidenceTest, DumpsOfThisHostAreReadByAnotherProcess) {

@@ -8,7 +8,7 @@ HangWatch::HangWatch(Parts parts)
     : parts_(std::move(parts)),
       ras_({parts_.loop, parts_.host, parts_.host_name, parts_.registry, *parts_.identities, parts_.take}),
       evidence_({parts_.loop, parts_.host, parts_.host_name, parts_.identities, parts_.analyses, parts_.paces,
-                 parts_.rules, ras_}) {}
+                 parts_.rules, ras_, parts_.incidents}) {}
 
 void HangWatch::begin(const respond::Incident& incident) {
   for (const respond::Condition& condition : parts_.rules.firing()) {

@@ -1,4 +1,4 @@
-// IncidentCaptures: what captures have cost their job, by its own steps.
+// IncidentCaptures: what captures have cost their job, by its own steps, and what follows from it.
 #include <algorithm>
 #include <utility>
 
@@ -7,7 +7,10 @@
 namespace spotter::agent {
 namespace {
 
+constexpr const char* kStands = "the job has not gone on since it was traced";
 constexpr Ns kCostKnown = 15 * kSecond;  // after a capture, what it has cost is measured
+
+constexpr double kCanaryRatio = 1.5;  // of steps after a canary to those before, at most
 
 }  // namespace
 
@@ -46,7 +49,7 @@ void IncidentCaptures::settle_cost(const std::string& job, const std::vector<Spa
   const auto overhead = last.overhead_ratio ? std::optional(*last.overhead_ratio - 1) : std::nullopt;
   budget_.ended(job, now, cost_s, overhead, last.aftermath_ratio);
   const bool goes_on = !stands_since(job, spans.back().until, now);
-  if (!goes_on) budget_.harmed(job, "the job has not gone on since it was traced");
+  if (!goes_on) budget_.harmed(job, kStands);
   parts_.apply(parts_.incidents.amend(
       id,
       [&](respond::Incident& incident) {
@@ -57,14 +60,47 @@ void IncidentCaptures::settle_cost(const std::string& job, const std::vector<Spa
           capture.aftermath_ratio = costs[i].aftermath_ratio;
           capture.cost_s = costs[i].cost_s;
         }
-        if (!goes_on)
-          incident.not_known.push_back(
-              "whether the capture did it harm: the job has not gone on since it was traced");
+        if (goes_on) return;
+        incident.not_known.push_back("whether the capture did it harm: " + std::string(kStands));
+        if (spans.back().place < incident.captures.size())
+          incident.captures[spans.back().place].harm = kStands;
       },
       now));
   post_([this, id, alive = std::weak_ptr(alive_)] {
     if (!alive.expired()) later_.erase(id);  // not before it has returned
   });
+}
+
+// After a canary: the others, if it goes on as before.
+void IncidentCaptures::go_on(const std::string& id, const Running& canary) {
+  const respond::CaptureCost cost =
+      parts_.paces.cost(canary.job, slow_since(id), canary.span.from, canary.span.until);
+  if (!cost.aftermath_ratio) {
+    budget_.ended(canary.job, parts_.host.unix_now(), {}, {}, {});
+    return refuse(id, "one rank alone was traced: how the job went on after it is not known");
+  }
+  if (*cost.aftermath_ratio >= kCanaryRatio) {
+    const std::string harm = "the job did not go on as before after one rank was traced";
+    budget_.harmed(canary.job, harm);
+    parts_.apply(parts_.incidents.amend(
+        id,
+        [&](respond::Incident& incident) {
+          if (!incident.captures.empty()) incident.captures.back().harm = harm;
+        },
+        parts_.host.unix_now()));
+    return refuse(id, "one rank alone was traced: the job did not go on as before");
+  }
+  const auto incident = parts_.incidents.find(id);
+  std::string why = why_not_asked(canary.job);
+  if (!incident || !incident->is_open()) why = "nothing more was traced: it was over";
+  if (!why.empty()) {
+    budget_.ended(canary.job, parts_.host.unix_now(), cost.cost_s, {}, {});
+    return refuse(id, std::move(why));
+  }
+  respond::CapturePlan rest = canary.plan;
+  rest.is_canary = false;
+  rest.warm_up = parts_.options.budget.warm_up;
+  begin_capture(id, {.job = canary.job, .plan = rest, .whom = canary.whom});
 }
 
 }  // namespace spotter::agent

@@ -20,6 +20,8 @@ namespace {
 
 constexpr size_t kMostJobs = 1000;
 constexpr i64 kHealthySteps = 100;
+constexpr size_t kMostLearnt = 1000;
+constexpr Ns kLearntKept = 6 * kHour;  // after five the heaviest weighs nothing
 constexpr Ns kLook = 5 * kSecond;
 constexpr std::string_view kCommandLine = "command line";
 
@@ -92,6 +94,21 @@ Result<void> Changes::add(respond::Change change) {
   std::erase_if(all_, [&](const respond::Change& c) { return c.change.at < oldest; });
   if (std::ssize(all_) > limits.most) all_.erase(all_.begin());
   return {};
+}
+
+void Changes::learn(std::vector<respond::Change> changes) {
+  const Ns oldest = parts_.host.unix_now() - kLearntKept;
+  const auto is_known = [](const std::vector<respond::Change>& known, const respond::Change& change) {
+    return std::ranges::any_of(known, [&](const respond::Change& each) {
+      return each.change.at == change.change.at && each.change.what == change.change.what &&
+             each.change.after == change.change.after && each.job == change.job && each.hosts == change.hosts;
+    });
+  };
+  std::erase_if(others_, [&](const respond::Change& change) { return change.change.at < oldest; });
+  for (respond::Change& change : changes) {
+    if (change.change.at < oldest || others_.size() >= kMostLearnt) continue;
+    if (!is_known(all_, change) && !is_known(others_, change)) others_.push_back(std::move(change));
+  }
 }
 
 void Changes::see(const Batch& batch) {
@@ -201,7 +218,9 @@ void Changes::met(const std::string& job, const std::string& series, respond::Fa
 }
 
 void Changes::look_back(respond::Incident& incident) const {
-  incident.changes = respond::changes_before(all_, incident);
+  std::vector<respond::Change> known = all_;
+  known.insert(known.end(), others_.begin(), others_.end());
+  incident.changes = respond::changes_before(known, incident);
   const auto job = jobs_.find(incident.job.id);
   if (job == jobs_.end()) return;
   for (const auto& [name, value] : job->second.values) {

@@ -40,6 +40,8 @@ class Changes {
   Result<void> add(respond::Change change);  // errors: those of the store, unsupported (there is none)
   const std::vector<respond::Change>& all() const { return all_; }
 
+  // Those of other hosts, as their agents say: remembered for as long as they may have to do with anything.
+  void learn(std::vector<respond::Change> changes);
   void see(const Batch& batch);
   // Each second; `is_in_trouble`: whether an incident of a job is open.
   void pass(Ns now, const std::function<bool(const std::string& job)>& is_in_trouble);
@@ -61,8 +63,9 @@ class Changes {
 
   Parts parts_;
   store::IncidentStore* store_ = nullptr;
-  std::set<std::string> looked_at_;   // jobs whose folders are looked at now
-  std::vector<respond::Change> all_;  // in the order of time
+  std::set<std::string> looked_at_;      // jobs whose folders are looked at now
+  std::vector<respond::Change> all_;     // in the order of time
+  std::vector<respond::Change> others_;  // of other hosts; in memory alone
   respond::Facts host_facts_;
   std::map<std::string, JobSeen> jobs_;
   Ns looked_ = 0;

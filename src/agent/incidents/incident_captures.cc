@@ -12,36 +12,23 @@
 #include "base/text/utf8.h"
 #include "respond/incidents/conclusion.h"
 #include "respond/incidents/waiting_group.h"
+#include "respond/measured/compare.h"
+#include "wire/change.h"
 
 namespace spotter::agent {
 namespace {
 
 constexpr Ns kCanaryRest = 5 * kSecond;     // of a canary, after its file is there
 constexpr Ns kDiskPatience = 15 * kSecond;  // later the capture would be of something else
-constexpr double kCanaryRatio = 1.5;        // of its steps to those before, at most
 constexpr std::string_view kTraced = "traced", kFailed = "failed", kRefused = "refused", kDryRun = "dry_run";
 
 }  // namespace
 
-// A capture for an incident that is under way.
-struct IncidentCaptures::Running {
-  std::string job = {};
-  respond::CapturePlan plan = {};
-  respond::Chosen whom = {};
-  Span span = {};
-  bool is_canary = false;
-  std::set<i64> users = {};  // whose processes here were traced meanwhile
-  std::string id = {};       // of this host's capture
-  Ns asked = 0;              // when it was asked for
-  std::unique_ptr<Investigation> investigation = {};
-  // Of a second one: what the first one said, when it was, and which ranks it has traced.
-  std::optional<respond::Conclusion> first = {};
-  Span first_span = {};
-  std::set<i64> traced_before = {};
-};
-
 IncidentCaptures::IncidentCaptures(Parts parts)
-    : parts_(std::move(parts)), post_(parts_.loop.poster()), budget_(parts_.options.budget) {}
+    : parts_(std::move(parts)),
+      post_(parts_.loop.poster()),
+      budget_(parts_.options.budget),
+      measuring_(parts_.loop, parts_.options) {}
 
 IncidentCaptures::~IncidentCaptures() = default;
 
@@ -95,6 +82,22 @@ std::string IncidentCaptures::how_to_trace(const respond::Incident& incident) co
                          respond::window_of(parts_.options.budget, pace->step));
 }
 
+// Captures of before this process, or by another host that led the job: incidents tell of them.
+void IncidentCaptures::learn_of_before(const std::string& job) {
+  int slower_after = 0;
+  std::string harm;
+  for (const respond::Incident& before : parts_.incidents.all()) {
+    if (before.job.id != job || before.captures.empty()) continue;
+    if (before.fired != 0) budget_.learn(job, before.family, before.fired);
+    if (before.captures.back().aftermath_ratio.value_or(0) > parts_.options.budget.aftermath) ++slower_after;
+    for (const respond::CaptureOfIncident& capture : before.captures) {
+      if (!capture.harm.empty()) harm = capture.harm;
+    }
+  }
+  budget_.slower_after(job, slower_after);
+  if (!harm.empty()) budget_.harmed(job, harm);
+}
+
 Result<respond::CapturePlan> IncidentCaptures::plan(const respond::Incident& incident) {
   const std::string& job = incident.job.id;
   if (parts_.options.captures == AutomaticCaptures::off)
@@ -103,10 +106,7 @@ Result<respond::CapturePlan> IncidentCaptures::plan(const respond::Incident& inc
   const auto pace = parts_.leading.pace(job);
   if (!pace || pace->step == 0)
     return fail(Code::busy, "nothing was traced: no step of the job was seen here");
-  for (const respond::Incident& before : parts_.incidents.all()) {
-    if (before.job.id == job && !before.captures.empty() && before.fired != 0)
-      budget_.learn(job, before.family, before.fired);
-  }
+  learn_of_before(job);
   const Ns now = parts_.host.unix_now();
   const auto person = by_people_.find(job);
   return budget_.plan({.job = job,
@@ -126,13 +126,14 @@ void IncidentCaptures::begin(const respond::Incident& incident) {
   if (!planned) {
     const bool is_off = parts_.options.captures == AutomaticCaptures::off;
     if (!is_off) ++results_[kRefused];
-    return refuse(id, planned.error().message, {.to_trace = is_off ? how_to_trace(incident) : ""});
+    return refuse_measured(incident, planned.error().message,
+                           {.to_trace = is_off ? how_to_trace(incident) : ""});
   }
   if (parts_.options.captures == AutomaticCaptures::dry_run) {
     budget_.ended(incident.job.id, parts_.host.unix_now(), {}, {}, {});
     ++results_[kDryRun];
-    return refuse(
-        id,
+    return refuse_measured(
+        incident,
         fmt::format("nothing was traced (dry run): the job would have been traced for {:.1f} s, "
                     "which costs it {:.1f} s",
                     static_cast<double>(planned->window) / static_cast<double>(kSecond), planned->cost_s));
@@ -140,9 +141,24 @@ void IncidentCaptures::begin(const respond::Incident& incident) {
   begin_capture(id, {.job = incident.job.id, .plan = *planned, .whom = parts_.leading.choose(incident)});
 }
 
+void IncidentCaptures::add_ruled_out(respond::Conclusion& conclusion, Ns now) const {
+  for (std::string& sentence : parts_.rules.ruled_out(now)) conclusion.against.push_back(std::move(sentence));
+}
+
+void IncidentCaptures::refuse_measured(const respond::Incident& incident, std::string why,
+                                       respond::Conclusion conclusion) {
+  const auto kept = std::make_shared<respond::Conclusion>(std::move(conclusion));
+  auto take = [this, id = incident.id(), why = std::move(why), kept](const Result<Investigated>& asked) {
+    if (asked && asked->changes) parts_.learn(wire::read_changes(*asked->changes));
+    if (asked && asked->measured) respond::compare(*asked->measured, *kept);
+    refuse(id, why, std::move(*kept));
+  };
+  measuring_.ask(incident.id(), incident.job.id, parts_.leading.choose(incident), std::move(take));
+}
+
 void IncidentCaptures::refuse(const std::string& id, std::string why, respond::Conclusion conclusion) {
   const Ns now = parts_.host.unix_now();
-  conclusion.against = parts_.rules.ruled_out(now);
+  add_ruled_out(conclusion, now);
   conclusion.not_known.push_back(std::move(why));
   if (const auto incident = parts_.incidents.find(id)) {
     if (std::string alone = parts_.leading.why_alone(incident->job.id); !alone.empty())
@@ -251,7 +267,9 @@ void IncidentCaptures::take(const std::string& id, const Running& running,
       investigated->findings ? respond::conclusion_of(*investigated->findings, investigated->receipts, ranks,
                                                       running.traced_before)
                              : respond::without_findings(investigated->receipts);
-  conclusion.against = parts_.rules.ruled_out(now);
+  if (investigated->changes) parts_.learn(wire::read_changes(*investigated->changes));
+  if (investigated->measured) respond::compare(*investigated->measured, conclusion);
+  add_ruled_out(conclusion, now);
   std::optional<Running> more = second(id, running, *investigated, conclusion, now);
   if (std::string why = parts_.leading.why_alone(running.job); !why.empty())
     conclusion.not_known.push_back(std::move(why));
@@ -331,31 +349,6 @@ void IncidentCaptures::keep_report(const std::string& id, std::string page) {
   if (is_begun) return;
   parts_.reports->lose(id, {Code::busy, "too many wait for the disk"});
   is_lost();
-}
-
-// After a canary: the others, if it goes on as before.
-void IncidentCaptures::go_on(const std::string& id, const Running& canary) {
-  const respond::CaptureCost cost =
-      parts_.paces.cost(canary.job, slow_since(id), canary.span.from, canary.span.until);
-  if (!cost.aftermath_ratio) {
-    budget_.ended(canary.job, parts_.host.unix_now(), {}, {}, {});
-    return refuse(id, "one rank alone was traced: how the job went on after it is not known");
-  }
-  if (*cost.aftermath_ratio >= kCanaryRatio) {
-    budget_.harmed(canary.job, "the job did not go on as before after one rank was traced");
-    return refuse(id, "one rank alone was traced: the job did not go on as before");
-  }
-  const auto incident = parts_.incidents.find(id);
-  std::string why = why_not_asked(canary.job);
-  if (!incident || !incident->is_open()) why = "nothing more was traced: it was over";
-  if (!why.empty()) {
-    budget_.ended(canary.job, parts_.host.unix_now(), cost.cost_s, {}, {});
-    return refuse(id, std::move(why));
-  }
-  respond::CapturePlan rest = canary.plan;
-  rest.is_canary = false;
-  rest.warm_up = parts_.options.budget.warm_up;
-  begin_capture(id, {.job = canary.job, .plan = rest, .whom = canary.whom});
 }
 
 }  // namespace spotter::agent

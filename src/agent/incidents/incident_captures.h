@@ -7,12 +7,15 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
 #include "agent/access.h"
 #include "agent/incidents/investigation.h"
 #include "agent/incidents/leading.h"
+#include "agent/incidents/measuring.h"
 #include "agent/incidents/report_folder.h"
 #include "agent/respond_options.h"
 #include "agent/side_threads.h"
@@ -20,6 +23,7 @@
 #include "capture/captures.h"
 #include "kineto/registry.h"
 #include "net/loop.h"
+#include "respond/change.h"
 #include "respond/incidents/conclusion.h"
 #include "respond/incidents/incidents.h"
 #include "respond/steps/job_pace.h"
@@ -43,6 +47,7 @@ class IncidentCaptures {
     respond::Incidents& incidents;
     const std::shared_ptr<ReportFolder>& reports;  // nullptr: none are kept
     std::function<void(const Result<respond::Incidents::Changes>&)> apply;
+    std::function<void(std::vector<respond::Change>)> learn;  // of other hosts
   };
   explicit IncidentCaptures(Parts parts);
   ~IncidentCaptures();
@@ -56,12 +61,28 @@ class IncidentCaptures {
   const std::map<std::string_view, i64>& results() const { return results_; }
 
  private:
-  struct Running;
   struct Span {
     Ns from = 0, until = 0;  // Unix time: from a capture's warm-up to the end of its window
     size_t place = 0;        // among those of the incident
   };
+  // A capture for an incident that is under way.
+  struct Running {
+    std::string job = {};
+    respond::CapturePlan plan = {};
+    respond::Chosen whom = {};
+    Span span = {};
+    bool is_canary = false;
+    std::set<i64> users = {};  // whose processes here were traced meanwhile
+    std::string id = {};       // of this host's capture
+    Ns asked = 0;              // when it was asked for
+    std::unique_ptr<Investigation> investigation = {};
+    // Of a second one: what the first one said, when it was, and which ranks it has traced.
+    std::optional<respond::Conclusion> first = {};
+    Span first_span = {};
+    std::set<i64> traced_before = {};
+  };
 
+  void learn_of_before(const std::string& job);
   Result<respond::CapturePlan> plan(const respond::Incident& incident);
   std::string why_not_asked(const std::string& job) const;
   std::vector<i64> traceable(const std::string& job) const;  // its processes here
@@ -77,6 +98,10 @@ class IncidentCaptures {
   void describe(const std::string& id, const Running& running, const Investigated& investigated);
   void settle_later(const std::string& id, const std::string& job, std::vector<Span> spans);
   void settle_cost(const std::string& job, const std::vector<Span>& spans, const std::string& id);
+  void add_ruled_out(respond::Conclusion& conclusion, Ns now) const;
+  // With what was measured of its ranks, where nothing is traced.
+  void refuse_measured(const respond::Incident& incident, std::string why,
+                       respond::Conclusion conclusion = {});
   // `conclusion`: what is known all the same.
   void refuse(const std::string& id, std::string why, respond::Conclusion conclusion = {});
   Ns slow_since(const std::string& id) const;
@@ -85,6 +110,7 @@ class IncidentCaptures {
   Parts parts_;
   std::function<void(std::function<void()>)> post_;
   respond::Budget budget_;
+  Measuring measuring_;
   std::map<std::string_view, i64> results_;                  // the names are constants
   std::map<std::string, std::unique_ptr<Running>> running_;  // by the incident's id
   std::map<std::string, Ns> by_people_;  // when a capture of a job that somebody asked for was under way last

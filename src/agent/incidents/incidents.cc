@@ -58,10 +58,19 @@ Incidents::Incidents(const Parts& parts, RespondOptions options)
       }),
       captures_({parts.loop, parts.host, parts.host_name, parts.access, parts.registry, *parts.identities,
                  options_, rules_, paces_, leading_, incidents_, reports_,
-                 [this](const Result<respond::Incidents::Changes>& changes) { apply(changes); }}),
+                 [this](const Result<respond::Incidents::Changes>& changes) { apply(changes); },
+                 [this](std::vector<respond::Change> changes) { changes_.learn(std::move(changes)); }}),
       hangs_({parts.loop, parts.host, parts.host_name, parts.registry, parts.identities, parts.analyses,
               rules_, paces_, incidents_, [this](const Batch& batch) { take(batch); },
               [this](const Result<respond::Incidents::Changes>& changes) { apply(changes); }, leading_}),
+      waits_({parts.loop, parts.host, parts.host_name, parts.identities,
+              [this](const respond::Condition& condition) {
+                // It may be over meanwhile.
+                const auto is_it = [&](const respond::Condition& each) {
+                  return respond::fingerprint(each) == respond::fingerprint(condition);
+                };
+                if (std::ranges::any_of(rules_.firing(), is_it)) tell(condition, parts_.host.unix_now());
+              }}),
       tick_(parts.loop) {}
 
 Incidents::~Incidents() = default;
@@ -159,7 +168,7 @@ void Incidents::pass() {
   take(rules_.pass(now), now);
   take(alerts_.pass(now), now);
   changes_.pass(now, [this](const std::string& job) { return incidents_.is_open(job); });
-  for (const respond::Condition& again : rules_.again(now)) tell(again, now);
+  for (const respond::Condition& again : rules_.again(now)) say(again, now);
   shared_.pass(now);
   leading_.pass(now);
   apply(incidents_.pass(now));
@@ -181,9 +190,17 @@ void Incidents::pass() {
 
 void Incidents::take(const std::vector<respond::Condition>& conditions, Ns now) {
   for (const respond::Condition& condition : conditions) {
-    tell(condition, now);
+    say(condition, now);
     if (condition.is_firing) hangs_.fires(condition);
   }
+}
+
+// Who leads a job that does not go on has to know what its ranks here do.
+void Incidents::say(const respond::Condition& condition, Ns now) {
+  const bool is_looked_at = condition.is_firing && condition.rule == respond::kProgressStopped.name &&
+                            condition.rank && !leading_.leads(condition.job);
+  if (!is_looked_at) return tell(condition, now);
+  waits_.add(condition);
 }
 
 // To the incident of its job, and to the one that its job shares with others.

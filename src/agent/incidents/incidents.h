@@ -19,6 +19,7 @@
 #include "agent/audit.h"
 #include "agent/clock.h"
 #include "agent/hangs/hang_watch.h"
+#include "agent/hangs/rank_waits.h"
 #include "agent/incidents/changes.h"
 #include "agent/incidents/incident_captures.h"
 #include "agent/incidents/incident_memory.h"
@@ -95,6 +96,7 @@ class Incidents : public Consumer {
   void take(const Batch& batch);
   void pass();
   void take(const std::vector<respond::Condition>& conditions, Ns now);
+  void say(const respond::Condition& condition, Ns now);
   void tell(respond::Condition condition, Ns now);
   void apply(const respond::Incidents::Changes& changes);
   void apply(const Result<respond::Incidents::Changes>& changes);
@@ -123,6 +125,7 @@ class Incidents : public Consumer {
   respond::SharedConditions shared_;
   IncidentCaptures captures_;
   HangWatch hangs_;
+  RankWaits waits_;
   IncidentMemory* memory_ = nullptr;
   net::Timer tick_;
   std::shared_ptr<const int> alive_ = std::make_shared<const int>();

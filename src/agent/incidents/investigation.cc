@@ -35,8 +35,11 @@ Result<Investigated> read(const std::string& output) {
   };
   const auto receipts = named("receipts"), findings = named("findings");
   if (receipts == answer.tables.end()) return fail(Code::corrupt, "the investigation told of no capture");
-  Investigated investigated{
-      .receipts = std::move(*receipts), .findings = {}, .notes = std::move(answer.notes)};
+  Investigated investigated{.receipts = std::move(*receipts),
+                            .findings = {},
+                            .measured = {},
+                            .changes = {},
+                            .notes = std::move(answer.notes)};
   if (const auto captured = named("captured"); captured != answer.tables.end() && captured->rows() == 1) {
     constexpr const char* kSteps[] = {"steps"};
     respond::Columns columns(kSteps);
@@ -47,6 +50,10 @@ Result<Investigated> read(const std::string& output) {
     if (note.kind == "no_report") investigated.why_no_report = note.sentence;
   }
   if (findings != answer.tables.end()) investigated.findings = std::move(*findings);
+  if (const auto measured = named("measured"); measured != answer.tables.end())
+    investigated.measured = std::move(*measured);
+  if (const auto changes = named("changes"); changes != answer.tables.end())
+    investigated.changes = std::move(*changes);
   return investigated;
 }
 
@@ -61,6 +68,7 @@ Result<std::unique_ptr<Investigation>> Investigation::start(net::Loop& loop, con
     command.insert(command.end(), {"--host", fmt::format("{}", fmt::join(order.hosts, ",")), "--credentials",
                                    order.credentials});
   }
+  if (order.only_measured) command.emplace_back("--only-measured");
   const auto report = std::make_shared<Descriptor>();
   net::ChildOrder child{
       .command = std::move(command),

@@ -1,5 +1,6 @@
-// Investigation: a capture of a job for an incident, and what stands out in its traces: `spotter
-// investigate`, a process of its own, which asks this agent as a person would. The loop's thread.
+// Investigation: a capture of a job for an incident, what stands out in its traces, and what was measured of
+// its ranks: `spotter investigate`, a process of its own, which asks this agent as a person would. The loop's
+// thread.
 #pragma once
 #include <functional>
 #include <memory>
@@ -24,11 +25,14 @@ struct InvestigationOrder {
   respond::CapturePlan plan = {};
   i64 start_unix_ms = 0;  // when all begin to record
   bool wants_report = false;
+  bool only_measured = false;  // nothing is traced: no receipts
 };
 
 struct Investigated {
   Table receipts;
   std::optional<Table> findings;  // nothing: no trace could be read
+  std::optional<Table> measured;  // respond/measured/measured.h
+  std::optional<Table> changes;   // of other hosts (wire/change.h)
   i64 steps = 0;                  // that were recorded; 0: none, or not known
   Notes notes;
   std::string report = {};  // HTML; empty: none was made, and `why_no_report`

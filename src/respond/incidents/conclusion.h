@@ -13,6 +13,7 @@ namespace spotter::respond {
 
 struct Conclusion {
   std::optional<Verdict> verdict = {};  // nothing: inconclusive
+  std::optional<Verdict> otherwise = {};  // where neither it nor a condition names a cause
   std::vector<Evidence> evidence = {};
   std::vector<std::string> against = {}, not_known = {};
   std::string to_trace = {};  // of Incident; empty: as it was

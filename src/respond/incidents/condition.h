@@ -31,6 +31,7 @@ struct Condition {
   std::optional<i64> step = {};  // since which step
   std::string source = {};       // who said so: "profilerStep", "log:megatron", "nvml"
   std::string text = {};         // a line of a log: text of a job, untrusted; at most 200 bytes
+  std::string kernel_wait = {};  // of a rank that stands still, what it does there (hang.h); mostly empty
   bool no_capture = false;       // whoever says it wants none
   // The id of the incident that several jobs of its host share, where it is of one of them (shared.h).
   std::string shared_incident = {};

@@ -63,6 +63,7 @@ void Incidents::settle(Kept& kept, Conclusion conclusion, std::string why, Ns at
     }
   } else {
     conclusion.verdict = verdict_of(conditions);
+    if (!conclusion.verdict) conclusion.verdict = std::move(conclusion.otherwise);
   }
   // A verdict stays until there is a better one.
   if (conclusion.verdict && (!before || conclusion.verdict->confidence >= before->confidence))

@@ -87,6 +87,7 @@ struct CaptureOfIncident {
   std::string id = {}, ranks = {}, path = {};
   i64 steps = 0;
   std::optional<double> overhead_ratio = {}, aftermath_ratio = {}, cost_s = {};
+  std::string harm = {};  // why its job is not traced any more; mostly empty
 };
 
 // An HTML report of its newest capture.

@@ -125,6 +125,7 @@ class Incidents {
   std::optional<Incident> open(const Condition& condition) const;
   // The one that a condition of a job belongs to, if it has been concluded, and is not over.
   std::optional<Incident> concluded(const Condition& condition) const;
+  std::vector<Condition> firing(const std::string& id) const;  // of one that there is
   // Ranks that conditions name as the cause, its own and others that may be it: the most direct first.
   std::vector<i64> suspects(const std::string& id, Ns at) const;
   bool is_open(const std::string& job) const;      // whether one of the job's is

@@ -67,6 +67,15 @@ std::optional<Incident> Incidents::find(const std::string& id) const {
   return {};
 }
 
+std::vector<Condition> Incidents::firing(const std::string& id) const {
+  std::vector<Condition> all;
+  for (const Kept& kept : incidents_) {
+    if (kept.incident.id() != id) continue;
+    for (const auto& [key, condition] : kept.firing) all.push_back(condition);
+  }
+  return all;
+}
+
 std::optional<Incident> Incidents::open(const Condition& condition) const {
   const std::string key = incident_key(options_.cluster, condition);
   for (const Kept& kept : incidents_) {

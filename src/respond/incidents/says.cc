@@ -10,14 +10,6 @@
 namespace spotter::respond {
 namespace {
 
-std::string amount(double value, std::string_view unit) {
-  if (unit == "s") return value < 1 ? fmt::format("{:.3g} ms", value * 1e3) : fmt::format("{:.3g} s", value);
-  if (unit == "Hz") return fmt::format("{:.0f} MHz", value / 1e6);
-  if (unit == "ratio") return fmt::format("{:.0f} %", value * 100);
-  if (unit == "per_s") return fmt::format("{:.0f} a second", value);
-  return fmt::format("{:.0f}", value);
-}
-
 // The condition's own words, by its rule.
 std::string what(const Condition& c) {
   const std::string value = c.value ? amount(*c.value, c.unit) : "";
@@ -63,6 +55,15 @@ std::string what(const Condition& c) {
 }
 
 }  // namespace
+
+std::string amount(double value, std::string_view unit) {
+  if (unit == "s") return value < 1 ? fmt::format("{:.3g} ms", value * 1e3) : fmt::format("{:.3g} s", value);
+  if (unit == "Hz") return fmt::format("{:.0f} MHz", value / 1e6);
+  if (unit == "ratio") return fmt::format("{:.0f} %", value * 100);
+  if (unit == "celsius") return fmt::format("{:.0f} °C", value);
+  if (unit == "per_s") return fmt::format("{:.0f} a second", value);
+  return fmt::format("{:.0f}", value);
+}
 
 std::string whom(const Condition& c) {
   std::string name;

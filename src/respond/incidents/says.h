@@ -2,12 +2,14 @@
 // gpu05 runs at 1,155 MHz of 1,980: the hardware holds its clocks down". Text of a job in it is as it came.
 #pragma once
 #include <string>
+#include <string_view>
 
 #include "respond/incidents/incident.h"
 
 namespace spotter::respond {
 
 std::string says(const Condition& condition);
+std::string amount(double value, std::string_view unit);  // of a condition: "1155 MHz"
 // Whom it is about: "rank 37 on gpu05 (GPU 5)".
 std::string whom(const Condition& condition);
 

@@ -1,0 +1,68 @@
+#include "agent/hangs/rank_waits.h"
+
+#include <algorithm>
+#include <chrono>
+#include <thread>
+#include <utility>
+
+#include "agent/jobs/job_ranks.h"
+#include "process/kernel_wait.h"
+
+namespace spotter::agent {
+namespace {
+
+constexpr size_t kMostRanks = 64;
+constexpr std::chrono::seconds kBetween{1};
+
+}  // namespace
+
+// One that is stopped or waits for a disk for a moment is neither: what is the same twice counts.
+std::vector<respond::HostedRank> look_at_ranks(const Host& host, const std::string& host_name,
+                                               collect::Identities& identities, const std::string& job) {
+  std::vector<JobRank> here = ranks_of(identities, job);
+  if (here.size() > kMostRanks) here.resize(kMostRanks);
+  std::vector<process::KernelWait> first;
+  for (const JobRank& rank : here) first.push_back(process::read_kernel_wait(host, rank.pid));
+  std::this_thread::sleep_for(kBetween);
+  std::vector<respond::HostedRank> ranks;
+  for (size_t i = 0; i < here.size(); ++i) {
+    process::KernelWait now = process::read_kernel_wait(host, here[i].pid);
+    respond::HostedRank& rank = ranks.emplace_back();
+    rank.host = host_name;
+    rank.rank = here[i].rank;
+    rank.pid = here[i].pid;
+    if (now.state != first[i].state) continue;
+    rank.state = now.state;
+    if (now.function == first[i].function) rank.function = std::move(now.function);
+    if (now.stack == first[i].stack) rank.stack = std::move(now.stack);
+  }
+  return ranks;
+}
+
+void RankWaits::add(const respond::Condition& condition) {
+  const auto [it, is_first] = waiting_.try_emplace(condition.job);
+  it->second.push_back(condition);
+  if (!is_first) return;
+  const bool has_begun =
+      threads_.run([this, job = condition.job, host = parts_.host, host_name = parts_.host_name,
+                    identities = parts_.identities, post = post_, alive = std::weak_ptr(alive_)] {
+        std::vector<respond::HostedRank> ranks = look_at_ranks(host, host_name, *identities, job);
+        post([this, job, alive, ranks = std::move(ranks)] {
+          if (!alive.expired()) looked(job, ranks);
+        });
+      });
+  if (!has_begun) looked(condition.job, {});
+}
+
+void RankWaits::looked(const std::string& job, const std::vector<respond::HostedRank>& ranks) {
+  auto waiting = waiting_.extract(job);
+  if (!waiting) return;
+  for (respond::Condition& condition : waiting.mapped()) {
+    const auto rank =
+        std::ranges::find_if(ranks, [&](const auto& each) { return each.rank == condition.rank; });
+    if (rank != ranks.end()) condition.kernel_wait = respond::kernel_wait_of(*rank);
+    parts_.tell(condition);
+  }
+}
+
+}  // namespace spotter::agent
