@@ -110,9 +110,16 @@ std::vector<ChangeBefore> changes_before(const std::vector<Change>& changes, con
   std::ranges::sort(weighed, [](const auto& a, const auto& b) {
     return a.first != b.first ? a.first > b.first : a.second->change.at > b.second->change.at;
   });
+  // Each host tells of what was changed on all of them.
+  const auto is_same = [](const ChangeBefore& a, const ChangeBefore& b) {
+    return a.kind == b.kind && a.what == b.what && a.before == b.before && a.after == b.after &&
+           a.link == b.link;
+  };
   std::vector<ChangeBefore> shown;
   for (const auto& [weight, change] : weighed) {
-    if (shown.size() < kMostShown) shown.push_back(change->change);
+    const bool is_shown =
+        std::ranges::any_of(shown, [&](const ChangeBefore& each) { return is_same(each, change->change); });
+    if (!is_shown && shown.size() < kMostShown) shown.push_back(change->change);
   }
   return shown;
 }

@@ -64,6 +64,15 @@ TEST(Changes, WhoTouchesExactlyTheSuspectsIsLikelier) {
   EXPECT_EQ(shown({both, exact}, incident({})), (Names{"both hosts", "the suspect"}));
 }
 
+// Each of a job's hosts has seen it, at a time of its own.
+TEST(Changes, WhatAllHostsTellIsShownOnce) {
+  Change own = change("a commit", kMinute);
+  own.job = "4711";
+  Change others = own;
+  others.change.at += 5;
+  EXPECT_EQ(shown({own, others, change("a driver", 2 * kMinute)}), (Names{"a commit", "a driver"}));
+}
+
 TEST(Changes, WhatIsOtherwise) {
   const Facts before = {{"driver/nvidia", {"550", kBegan}}, {"environment/NCCL_DEBUG", {"INFO", kBegan}}};
   const FactValues now = {{"driver/nvidia", "570"}, {"environment/NCCL_ALGO", "Ring"}};

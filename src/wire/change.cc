@@ -40,6 +40,8 @@ Result<std::string> text_in(const json::object& object, std::string_view name, s
   return text;
 }
 
+bool is_link(const std::string& text) { return text.starts_with("https://") || text.starts_with("http://"); }
+
 Result<respond::Change> change_of(const json::object& object, Ns unix_now) {
   TRY(check_names(object, kNames, "a change"));
   respond::Change change;
@@ -50,7 +52,7 @@ Result<respond::Change> change_of(const json::object& object, Ns unix_now) {
   TRY_ASSIGN(c.kind, text_in(object, "kind", kMostName));
   if (c.kind.empty()) c.kind = "deployment";
   TRY_ASSIGN(c.link, text_in(object, "link", kMostLink));
-  if (!c.link.empty() && !c.link.starts_with("https://") && !c.link.starts_with("http://"))
+  if (!c.link.empty() && !is_link(c.link))
     return fail(Code::invalid, "link: it begins with https:// or http://");
   TRY_ASSIGN(change.job, text_in(object, "job", kMostName));
   TRY_ASSIGN(const auto hosts, texts_of(object, "hosts"));
@@ -168,6 +170,7 @@ std::vector<respond::Change> read_changes(const Table& table) {
                      .after = text("after", respond::kMostChangeText),
                      .by = text("by", kMostName),
                      .link = text("link", kMostLink)};
+    if (!is_link(change.change.link)) change.change.link.clear();
     change.job = text("job", kMostName);
     for (std::string& host : split_commas(text("hosts", kMostHosts * kMostName))) {
       if (change.hosts.size() < kMostHosts) change.hosts.push_back(std::move(host));

@@ -94,5 +94,29 @@ TEST(ChangeText, AsATable) {
   EXPECT_EQ(std::get<std::string_view>(table.at(0, table.column("hosts"))), "a,b");
 }
 
+TEST(ChangeText, OfATableOfAnotherAgent) {
+  const std::vector<respond::Change> changes = {
+      {.change = {.at = 1,
+                  .kind = "code",
+                  .what = "first",
+                  .before = "1",
+                  .after = "2",
+                  .by = "bob",
+                  .link = "https://x"}},
+      {.change = {.at = 2, .kind = "driver", .what = "second"}, .job = "7", .hosts = {"a", "b"}}};
+  const std::vector<respond::Change> read = read_changes(changes_table(changes));
+  ASSERT_EQ(read.size(), 2u);
+  EXPECT_EQ(change_text(read[0]), change_text(changes[1])) << "the newest first";
+  EXPECT_EQ(change_text(read[1]), change_text(changes[0]));
+  EXPECT_TRUE(read_changes(Table("changes", std::span<const Field>())).empty());
+  const std::vector<respond::Change> hostile = {
+      {.change = {.at = 1, .kind = std::string(5000, 'k'), .what = "\x1b[31m", .link = "javascript:alert"}}};
+  const auto cleaned = read_changes(changes_table(hostile));
+  ASSERT_EQ(cleaned.size(), 1u);
+  EXPECT_EQ(cleaned[0].change.kind.size(), 256u);
+  EXPECT_EQ(cleaned[0].change.what.find('\x1b'), std::string::npos);
+  EXPECT_EQ(cleaned[0].change.link, "");
+}
+
 }  // namespace
 }  // namespace spotter::wire

@@ -110,8 +110,8 @@ void fields(Way& way, respond::CaptureOfIncident& c) {
   way.count("steps", c.steps);
   way.real("overhead_ratio", c.overhead_ratio);
   way.real("aftermath_ratio", c.aftermath_ratio);
-  way.text("harm", c.harm);
   way.real("cost_s", c.cost_s);
+  way.text("harm", c.harm);
 }
 
 template <class Way>

@@ -77,8 +77,8 @@ void clean(std::optional<respond::Acknowledgement>& a) {
 }
 
 void clean(respond::Condition& c) {
-  for (std::string* text :
-       {&c.rule, &c.family, &c.job, &c.user, &c.host, &c.device, &c.unit, &c.source, &c.shared_incident})
+  for (std::string* text : {&c.rule, &c.family, &c.job, &c.user, &c.host, &c.device, &c.unit, &c.source,
+                            &c.kernel_wait, &c.shared_incident})
     clean(*text, kMostName);
   clean(c.text, kMostText);
 }
@@ -119,7 +119,8 @@ Result<void> clean(respond::Incident& i) {
     clean(line.file, kMostSentence);
   }
   for (respond::CaptureOfIncident& capture : i.captures)
-    for (std::string* text : {&capture.id, &capture.ranks, &capture.path}) clean(*text, kMostSentence);
+    for (std::string* text : {&capture.id, &capture.ranks, &capture.path, &capture.harm})
+      clean(*text, kMostSentence);
   for (respond::Condition& condition : i.conditions) clean(condition);
   clean(i.acknowledged);
   return {};

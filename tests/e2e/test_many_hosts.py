@@ -198,12 +198,17 @@ def test_a_rank_that_is_stopped_on_another_host_is_named(hosts):
     hosts.begin(more="rules: {progress_stopped: {least: 5s, min_age: 5s}}")
     hosts.begin_lines()
     until(lambda: all(hosts.steps(name) > BASELINE for name in NODES), 60, "there is a baseline", every=1)
-    os.kill(child_of(hosts.processes[1].pid), signal.SIGSTOP)
-    until(hosts.messages, LATEST, "it is told", every=0.2)
+    stopped = child_of(hosts.processes[1].pid)
+    os.kill(stopped, signal.SIGSTOP)
+    try:
+        until(hosts.messages, LATEST, "it is told", every=0.2)
+    finally:
+        os.kill(stopped, signal.SIGCONT)
     print(hosts.messages())
     assert list(hosts.messages()) == ["n1"]
     incident, = hosts.incidents("n1")
     record = hosts.asked("n1", "incidents", incident["id"])
+    print(record)
     assert record["verdict"]["cause"] == "hang" and record["captures"] == []
     assert [(suspect["rank"], suspect["host"]) for suspect in record["verdict"]["suspects"]] == [(1, "n2")]
     assert record["evidence"][0]["says"] == "rank 1 on n2 is stopped (T)"

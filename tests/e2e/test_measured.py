@@ -54,17 +54,22 @@ def test_the_clock_of_a_suspect_is_evidence(tmp_path, driver, captures):
     with agent_with_gpus(tmp_path, driver, captures) as agent, training(agent, ranks=RANKS) as pids:
         agent.job = agent.wait_for_processes(pids)[pids[0]]["job"]
         victim = pids[1]
-        agent.scenario.write_text(f"gpus {RANKS}\ngpu * utilization 100\n" + "".join(
-            f"gpu {gpu} process {pid} 1000000000 compute\ngpu {gpu} sm_clock {SLOW_CLOCK if pid == victim else USUAL_CLOCK}\n"
-            for gpu, pid in enumerate(pids)))
+
+        def clocks(of_victim):
+            agent.scenario.write_text(f"gpus {RANKS}\ngpu * utilization 100\n" + "".join(
+                f"gpu {gpu} process {pid} 1000000000 compute\ngpu {gpu} sm_clock {of_victim if pid == victim else USUAL_CLOCK}\n"
+                for gpu, pid in enumerate(pids)))
+
+        clocks(USUAL_CLOCK)
         until(lambda: len(seen := steps_seen(agent)) == RANKS and min(seen) > 450, BASELINE, "there is a baseline", every=0.5)
+        clocks(SLOW_CLOCK)
         with loop_job.stop_pulses(victim):
             until(lambda: is_told(agent), 2 * LATEST, "it is told", every=0.2)
         print(agent.messages.read_text())
         [row] = [row for row in our_incidents(agent) if row["family"] == "speed"]
         record = incidents(agent, row["id"])
         rank = rank_of(victim)
-        said = f"rank {rank} on {record['led_by']} (gpu 1): SM clock {SLOW_CLOCK} MHz, the median of {RANKS} ranks is {USUAL_CLOCK} MHz"
+        said = f"rank {rank} on {record['led_by']} (gpu 1): SM clock {SLOW_CLOCK} MHz (before: {USUAL_CLOCK} MHz), the median of {RANKS} ranks is {USUAL_CLOCK} MHz"
         evidence = [each["says"] for each in record["evidence"]]
         if captures == "off":
             assert said in evidence

@@ -40,7 +40,7 @@ struct HangEvidence::Gathering {
   respond::HangFacts facts;
   std::string job;
   Ns last_step = 0;  // Unix time
-  Ns began = 0;
+  Ns until = 0;      // other hosts are waited for
   bool has_looked = false;
   Done done;
   net::Timer patience;
@@ -53,13 +53,13 @@ struct HangEvidence::Dumps {
 HangEvidence::HangEvidence(Parts parts) : parts_(std::move(parts)), post_(parts_.loop.poster()) {}
 HangEvidence::~HangEvidence() = default;
 
-void HangEvidence::gather(const respond::Incident& incident, Done done) {
+void HangEvidence::gather(const respond::Incident& incident, bool hears_others, Done done) {
   const std::string id = incident.id();
   if (running_.contains(id)) return;
   const auto pace = parts_.paces.of(incident.job.id);
-  auto gathering = std::make_unique<Gathering>(respond::HangFacts{.host = parts_.host_name}, incident.job.id,
-                                               pace ? pace->last_step : 0, parts_.host.unix_now(), false,
-                                               std::move(done), net::Timer(parts_.loop));
+  auto gathering = std::make_unique<Gathering>(
+      respond::HangFacts{.host = parts_.host_name}, incident.job.id, pace ? pace->last_step : 0,
+      parts_.host.unix_now() + (hears_others ? kOthers : 0), false, std::move(done), net::Timer(parts_.loop));
   respond::HangFacts& facts = gathering->facts;
   facts.world_size = pace ? pace->world_size : incident.job.world_size;
   facts.conditions = incident.conditions;
@@ -175,8 +175,8 @@ void HangEvidence::conclude(const std::string& id, bool is_last) {
   Gathering& gathering = *it->second;
   respond::HangFacts facts = gathering.facts;
   add_others(id, facts);
-  const Ns waited = parts_.host.unix_now() - gathering.began;
-  if (is_last && std::ssize(facts.ranks) < facts.world_size && waited >= 0 && waited < kOthers)
+  const Ns left = gathering.until - parts_.host.unix_now();
+  if (is_last && std::ssize(facts.ranks) < facts.world_size && left > 0 && left <= kOthers)
     return gathering.patience.set(kLookAgain, [this, id] { conclude(id, true); });
   if (!gathering.has_looked)
     facts.not_known.emplace_back("what its ranks here do: it could not be told in time");

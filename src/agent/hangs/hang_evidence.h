@@ -42,7 +42,8 @@ class HangEvidence {
   // `done` is called later: at last after 8 s with what is known, and again where dumps tell more. Nothing
   // while it is gathered already for this incident.
   using Done = std::function<void(respond::Conclusion)>;
-  void gather(const respond::Incident& incident, Done done);
+  // `hears_others`: the other hosts of the job may still say what their ranks do.
+  void gather(const respond::Incident& incident, bool hears_others, Done done);
 
   static constexpr Ns kPatience = 8 * kSecond;
 

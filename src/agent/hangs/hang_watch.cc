@@ -18,7 +18,8 @@ void HangWatch::begin(const respond::Incident& incident) {
 }
 
 void HangWatch::gather(const respond::Incident& incident) {
-  evidence_.gather(incident, [this, id = incident.id()](respond::Conclusion conclusion) {
+  const bool hears_others = parts_.leading.why_alone(incident.job.id).empty();
+  evidence_.gather(incident, hears_others, [this, id = incident.id()](respond::Conclusion conclusion) {
     const Ns now = parts_.host.unix_now();
     for (std::string& sentence : parts_.rules.ruled_out(now))
       conclusion.against.push_back(std::move(sentence));

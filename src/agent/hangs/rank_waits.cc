@@ -13,6 +13,7 @@ namespace {
 
 constexpr size_t kMostRanks = 64;
 constexpr std::chrono::seconds kBetween{1};
+constexpr Ns kPatience = 3 * kSecond;
 
 }  // namespace
 
@@ -40,29 +41,40 @@ std::vector<respond::HostedRank> look_at_ranks(const Host& host, const std::stri
 }
 
 void RankWaits::add(const respond::Condition& condition) {
-  const auto [it, is_first] = waiting_.try_emplace(condition.job);
-  it->second.push_back(condition);
+  const auto [it, is_first] = looks_.try_emplace(condition.job);
+  Look& look = it->second;
+  if (look.is_late) return parts_.tell(condition);
+  look.waiting.push_back(condition);
   if (!is_first) return;
+  const std::string job = condition.job;
   const bool has_begun =
-      threads_.run([this, job = condition.job, host = parts_.host, host_name = parts_.host_name,
+      threads_.run([this, job, host = parts_.host, host_name = parts_.host_name,
                     identities = parts_.identities, post = post_, alive = std::weak_ptr(alive_)] {
         std::vector<respond::HostedRank> ranks = look_at_ranks(host, host_name, *identities, job);
         post([this, job, alive, ranks = std::move(ranks)] {
           if (!alive.expired()) looked(job, ranks);
         });
       });
-  if (!has_begun) looked(condition.job, {});
+  if (!has_begun) return looked(job, {});
+  look.patience = std::make_unique<net::Timer>(parts_.loop);
+  look.patience->set(kPatience, [this, job] { give_up(job); });
 }
 
 void RankWaits::looked(const std::string& job, const std::vector<respond::HostedRank>& ranks) {
-  auto waiting = waiting_.extract(job);
-  if (!waiting) return;
-  for (respond::Condition& condition : waiting.mapped()) {
+  auto look = looks_.extract(job);
+  for (respond::Condition& condition : look.mapped().waiting) {
     const auto rank =
         std::ranges::find_if(ranks, [&](const auto& each) { return each.rank == condition.rank; });
     if (rank != ranks.end()) condition.kernel_wait = respond::kernel_wait_of(*rank);
     parts_.tell(condition);
   }
+}
+
+// /proc hangs with the process: what is told meanwhile is told without it.
+void RankWaits::give_up(const std::string& job) {
+  Look& look = looks_.at(job);
+  look.is_late = true;
+  for (const respond::Condition& condition : std::exchange(look.waiting, {})) parts_.tell(condition);
 }
 
 }  // namespace spotter::agent

@@ -32,16 +32,23 @@ class RankWaits {
   };
   explicit RankWaits(Parts parts) : parts_(std::move(parts)), post_(parts_.loop.poster()) {}
 
-  // Of a rank on this host. Those of one job that come while it is looked at have that look.
+  // Of a rank on this host. Those of one job that come while it is looked at have that look; one that takes
+  // longer than 3 s is not waited for.
   void add(const respond::Condition& condition);
 
  private:
+  struct Look {
+    std::vector<respond::Condition> waiting = {};
+    bool is_late = false;
+    std::unique_ptr<net::Timer> patience = {};
+  };
   void looked(const std::string& job, const std::vector<respond::HostedRank>& ranks);
+  void give_up(const std::string& job);
 
   Parts parts_;
   std::function<void(std::function<void()>)> post_;
   const SideThreads threads_ = SideThreads(2);
-  std::map<std::string, std::vector<respond::Condition>> waiting_;  // by job
+  std::map<std::string, Look> looks_;  // by job: those under way
   std::shared_ptr<const int> alive_ = std::make_shared<const int>();
 };
 

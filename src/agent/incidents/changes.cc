@@ -97,7 +97,7 @@ Result<void> Changes::add(respond::Change change) {
 }
 
 void Changes::learn(std::vector<respond::Change> changes) {
-  const Ns oldest = parts_.host.unix_now() - kLearntKept;
+  const Ns now = parts_.host.unix_now(), oldest = now - kLearntKept;
   const auto is_known = [](const std::vector<respond::Change>& known, const respond::Change& change) {
     return std::ranges::any_of(known, [&](const respond::Change& each) {
       return each.change.at == change.change.at && each.change.what == change.change.what &&
@@ -106,7 +106,8 @@ void Changes::learn(std::vector<respond::Change> changes) {
   };
   std::erase_if(others_, [&](const respond::Change& change) { return change.change.at < oldest; });
   for (respond::Change& change : changes) {
-    if (change.change.at < oldest || others_.size() >= kMostLearnt) continue;
+    if (change.change.at < oldest || change.change.at > now + kMinute || others_.size() >= kMostLearnt)
+      continue;
     if (!is_known(all_, change) && !is_known(others_, change)) others_.push_back(std::move(change));
   }
 }

@@ -161,6 +161,22 @@ TEST_F(ChangesTest, AnIncidentShowsThem) {
   EXPECT_EQ(incident.changes[0].what, "rolled out");
 }
 
+TEST_F(ChangesTest, ThoseOfOtherHostsAreShownAndNotKept) {
+  const auto of_host = [&](const char* what, Ns at) {
+    return respond::Change{.change = {.at = at, .kind = "driver", .what = what}, .hosts = {"gpu02"}};
+  };
+  changes_->learn(
+      {of_host("new", now_ - kMinute), of_host("old", now_ - kDay), of_host("to come", now_ + kDay)});
+  changes_->learn({of_host("new", now_ - kMinute)});  // said again
+  EXPECT_TRUE(seen().empty()) << "they are that host's to tell";
+  respond::Incident incident;
+  incident.opened = now_;
+  incident.conditions = {{.host = "gpu02"}};
+  changes_->look_back(incident);
+  ASSERT_EQ(incident.changes.size(), 1u);
+  EXPECT_EQ(incident.changes[0].what, "new");
+}
+
 TEST_F(ChangesTest, TheSameCommitSpeaksAgainstTheCode) {
   const fs::path work = root_ / "work";
   fs::create_directories(work / ".git/refs/heads");

@@ -141,6 +141,13 @@ void IncidentCaptures::begin(const respond::Incident& incident) {
   begin_capture(id, {.job = incident.job.id, .plan = *planned, .whom = parts_.leading.choose(incident)});
 }
 
+void IncidentCaptures::add_measured(const Investigated& investigated, const std::string& job,
+                                    respond::Conclusion& conclusion) const {
+  if (investigated.changes) parts_.learn(wire::read_changes(*investigated.changes));
+  if (investigated.measured)
+    respond::compare(*investigated.measured, parts_.host_name, parts_.leading.own_name(job), conclusion);
+}
+
 void IncidentCaptures::add_ruled_out(respond::Conclusion& conclusion, Ns now) const {
   for (std::string& sentence : parts_.rules.ruled_out(now)) conclusion.against.push_back(std::move(sentence));
 }
@@ -148,12 +155,15 @@ void IncidentCaptures::add_ruled_out(respond::Conclusion& conclusion, Ns now) co
 void IncidentCaptures::refuse_measured(const respond::Incident& incident, std::string why,
                                        respond::Conclusion conclusion) {
   const auto kept = std::make_shared<respond::Conclusion>(std::move(conclusion));
-  auto take = [this, id = incident.id(), why = std::move(why), kept](const Result<Investigated>& asked) {
-    if (asked && asked->changes) parts_.learn(wire::read_changes(*asked->changes));
-    if (asked && asked->measured) respond::compare(*asked->measured, *kept);
+  auto take = [this, id = incident.id(), job = incident.job.id, why = std::move(why),
+               kept](const Result<Investigated>& asked) {
+    if (asked)
+      add_measured(*asked, job, *kept);
+    else
+      kept->not_known.push_back("what was measured of its ranks: " + to_printable(asked.error().message));
     refuse(id, why, std::move(*kept));
   };
-  measuring_.ask(incident.id(), incident.job.id, parts_.leading.choose(incident), std::move(take));
+  measuring_.ask(incident, parts_.leading.choose(incident), std::move(take));
 }
 
 void IncidentCaptures::refuse(const std::string& id, std::string why, respond::Conclusion conclusion) {
@@ -217,7 +227,8 @@ void IncidentCaptures::begin_now(const std::string& id, Running wanted) {
                            .credentials = parts_.options.credentials,
                            .plan = plan,
                            .start_unix_ms = start / kMillisecond,
-                           .wants_report = parts_.reports && !running->is_canary};
+                           .wants_report = parts_.reports && !running->is_canary,
+                           .slow_since = slow_since(id)};
   parts_.rules.captured(running->job, {.from = now, .until = running->span.until});
   const respond::CaptureOfIncident capture{
       .ranks = whom.ranks.empty() ? "all" : analyze::range_text({whom.ranks.begin(), whom.ranks.end()})};
@@ -267,8 +278,7 @@ void IncidentCaptures::take(const std::string& id, const Running& running,
       investigated->findings ? respond::conclusion_of(*investigated->findings, investigated->receipts, ranks,
                                                       running.traced_before)
                              : respond::without_findings(investigated->receipts);
-  if (investigated->changes) parts_.learn(wire::read_changes(*investigated->changes));
-  if (investigated->measured) respond::compare(*investigated->measured, conclusion);
+  add_measured(*investigated, running.job, conclusion);
   add_ruled_out(conclusion, now);
   std::optional<Running> more = second(id, running, *investigated, conclusion, now);
   if (std::string why = parts_.leading.why_alone(running.job); !why.empty())

@@ -98,6 +98,8 @@ class IncidentCaptures {
   void describe(const std::string& id, const Running& running, const Investigated& investigated);
   void settle_later(const std::string& id, const std::string& job, std::vector<Span> spans);
   void settle_cost(const std::string& job, const std::vector<Span>& spans, const std::string& id);
+  void add_measured(const Investigated& investigated, const std::string& job,
+                    respond::Conclusion& conclusion) const;
   void add_ruled_out(respond::Conclusion& conclusion, Ns now) const;
   // With what was measured of its ranks, where nothing is traced.
   void refuse_measured(const respond::Incident& incident, std::string why,

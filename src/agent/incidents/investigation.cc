@@ -68,6 +68,8 @@ Result<std::unique_ptr<Investigation>> Investigation::start(net::Loop& loop, con
     command.insert(command.end(), {"--host", fmt::format("{}", fmt::join(order.hosts, ",")), "--credentials",
                                    order.credentials});
   }
+  if (order.slow_since != 0)
+    command.insert(command.end(), {"--slow-since", std::to_string(order.slow_since / kMillisecond)});
   if (order.only_measured) command.emplace_back("--only-measured");
   const auto report = std::make_shared<Descriptor>();
   net::ChildOrder child{

@@ -26,6 +26,7 @@ struct InvestigationOrder {
   i64 start_unix_ms = 0;  // when all begin to record
   bool wants_report = false;
   bool only_measured = false;  // nothing is traced: no receipts
+  Ns slow_since = 0;  // Unix time: what was measured since then is compared with before; 0: not known
 };
 
 struct Investigated {

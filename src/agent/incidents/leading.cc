@@ -305,6 +305,11 @@ bool Leading::speaks_for(const std::string& family, const std::vector<std::strin
   return common_hosts(jobs).front() == parts_.host_name;
 }
 
+std::string Leading::own_name(const std::string& job) const {
+  const respond::Leaders& leading = leaders(job, parts_.host.unix_now());
+  return leading.own < leading.hosts.size() ? leading.hosts[leading.own] : std::string();
+}
+
 std::string Leading::why_alone(const std::string& job) const {
   const respond::Leaders& leading = leaders(job, parts_.host.unix_now());
   if (leading.is_own() && leading.hosts.size() < 2) return {};

@@ -60,6 +60,8 @@ class Leading {
   std::vector<std::string> common_hosts(const std::vector<std::string>& jobs) const;
   // Whether it is for this host to tell what they share: of what each host of a job sees one tells.
   bool speaks_for(const std::string& family, const std::vector<std::string>& jobs) const;
+  // By which name others know this host, as a job says; empty: none.
+  std::string own_name(const std::string& job) const;
   // Where not all of a job's hosts are heard: why; a sentence for what is not known.
   std::string why_alone(const std::string& job) const;
   i64 left_out() const { return relay_.left_out(); }

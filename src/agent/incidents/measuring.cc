@@ -9,17 +9,19 @@ constexpr size_t kMostAtOnce = 4;
 
 }  // namespace
 
-void Measuring::ask(const std::string& id, const std::string& job, const respond::Chosen& whom,
+void Measuring::ask(const respond::Incident& incident, const respond::Chosen& whom,
                     std::function<void(const Result<Investigated>&)> done) {
+  const std::string id = incident.id();
   if (options_.program.empty() || asked_.size() >= kMostAtOnce || asked_.contains(id))
     return done(fail(Code::busy, "too much is asked for"));
   const InvestigationOrder order{.program = options_.program,
                                  .socket = options_.socket,
-                                 .job = job,
+                                 .job = incident.job.id,
                                  .ranks = whom.ranks,
                                  .hosts = whom.hosts,
                                  .credentials = options_.credentials,
-                                 .only_measured = true};
+                                 .only_measured = true,
+                                 .slow_since = incident.symptom.since};
   auto begun = Investigation::start(loop_, order, [this, id, done](const Result<Investigated>& investigated) {
     const auto kept = asked_.extract(id);  // until this has returned
     done(investigated);

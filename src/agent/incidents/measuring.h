@@ -19,7 +19,7 @@ class Measuring {
 
   // `done` has what was measured, and no receipts. It is called once, at once where too many are asked for
   // (busy), and not after this has gone.
-  void ask(const std::string& id, const std::string& job, const respond::Chosen& whom,
+  void ask(const respond::Incident& incident, const respond::Chosen& whom,
            std::function<void(const Result<Investigated>&)> done);
 
  private:

@@ -57,57 +57,76 @@ Result<void> write_report(diagnose::Diagnosis diagnosis, const std::string& fold
   return {};
 }
 
-// Of the minute before. An agent without a history says nothing: of one sample nobody can tell.
-Table measured_of(const Hosts& hosts, const std::string& job) {
-  wire::MetricsQuery query{.since = respond::kMeasuredOver, .step = respond::kMeasuredEach, .rates = true};
+// Beside what else is asked. An agent without a history says nothing: of one sample nobody can tell.
+std::future<std::vector<Table>> ask_for(const Hosts& hosts, const respond::Stretch& stretch) {
+  wire::MetricsQuery query{
+      .since = stretch.since, .until = stretch.until, .step = stretch.step, .rates = true};
   query.selection.metrics = respond::own_work_metrics();
-  const Result<Samples> samples = ask_agents(hosts, std::move(query));
-  return respond::measured(samples ? std::span<const Table>(samples->tables) : std::span<const Table>(), job);
+  return std::async(std::launch::async, [&hosts, query]() -> std::vector<Table> {
+    if (query.since == 0) return {};
+    Result<Samples> samples = ask_agents(hosts, query);
+    return samples ? std::move(samples->tables) : std::vector<Table>();
+  });
 }
 
 // What was changed on these hosts lately: an agent knows its own host's.
-Table changes_of(const Hosts& hosts) {
-  constexpr Ns kLately = 6 * kHour;
-  constexpr size_t kMostChanges = 1000;
-  std::vector<respond::Change> changes;
-  const Result<Samples> answers = ask_agents(hosts, "/v1/changes");
-  const Ns now = unix_clock_now();
-  for (const Table& table : answers ? answers->tables : std::vector<Table>()) {
-    for (respond::Change& change : wire::read_changes(table)) {
-      if (now - change.change.at < kLately && changes.size() < kMostChanges)
-        changes.push_back(std::move(change));
+std::future<Table> ask_for_changes(const Hosts& hosts) {
+  return std::async(std::launch::async, [&hosts] {
+    constexpr Ns kLately = 6 * kHour, kAhead = kMinute;  // clocks differ
+    constexpr size_t kMostOfEach = 100;
+    constexpr Ns kPatience = 10 * kSecond;
+    std::vector<respond::Change> all;
+    const Ns now = unix_clock_now();
+    for (const auto& answer :
+         client::ask_tables(hosts.addresses, hosts.credentials, {"GET", "/v1/changes", {}, {}}, kPatience)) {
+      size_t of_this = 0;
+      for (const Table& table : answer ? answer->tables : std::vector<Table>()) {
+        for (respond::Change& change : wire::read_changes(table)) {
+          const bool is_late = change.change.at > now - kLately && change.change.at < now + kAhead;
+          if (is_late && of_this++ < kMostOfEach) all.push_back(std::move(change));
+        }
+      }
     }
-  }
-  return wire::changes_table(changes);
+    return wire::changes_table(all);
+  });
 }
 
-Result<int> investigate(const HostOptions& where, bool wants_report, bool only_measured) {
+struct Options {
+  HostOptions where;
+  bool wants_report = false, only_measured = false;
+  i64 slow_since_ms = 0;  // Unix time; 0: not known
+};
+
+Result<int> investigate(const Options& options) {
   TRY_ASSIGN(const std::string text, standard_input());
   TRY_ASSIGN(const wire::CaptureRequest wish, wire::read_capture_request(text));
-  TRY_ASSIGN(const Hosts hosts, find_hosts(where));
-  if (only_measured) {
-    std::vector<Table> tables = {Table("receipts", capture::receipt_columns()), measured_of(hosts, wish.job)};
-    if (!where.is_local()) tables.push_back(changes_of(hosts));
-    TRY(print(render::kJson, {tables, {}}));
-    return 0;
-  }
-  std::future<Table> measured = std::async(std::launch::async, [&] { return measured_of(hosts, wish.job); });
+  TRY_ASSIGN(const Hosts hosts, find_hosts(options.where));
+  const auto slow_for = [&] {
+    return options.slow_since_ms == 0 ? 0 : unix_clock_now() - options.slow_since_ms * kMillisecond;
+  };
+  std::future<std::vector<Table>> before = ask_for(hosts, respond::stretch_before(slow_for()));
+  std::future<Table> changes = options.where.is_local() ? std::future<Table>() : ask_for_changes(hosts);
+  Table receipts("receipts", capture::receipt_columns());
   net::Loop loop;
-  client::Fleet fleet(loop, hosts.addresses, hosts.credentials);
-  fleet.begin(wish, [&] {
-    if (fleet.is_over()) loop.stop();
-  });
-  loop.run();
-  Table receipts = table::sort(fleet.receipts(), {{"rank"}, {"host"}, {"pid"}});
+  client::Fleet fleet(loop, options.only_measured ? std::vector<net::HttpAddress>() : hosts.addresses,
+                      hosts.credentials);
+  if (!options.only_measured) {
+    fleet.begin(wish, [&] {
+      if (fleet.is_over()) loop.stop();
+    });
+    loop.run();
+    receipts = table::sort(fleet.receipts(), {{"rank"}, {"host"}, {"pid"}});
+  }
   Notes notes = std::exchange(receipts.notes, {});
+  // After the capture, which takes some seconds in which the job is slow.
+  std::future<std::vector<Table>> now = ask_for(hosts, respond::slow_stretch(slow_for()));
 
   client::RemoteAnalysis files =
       client::analyze_where_written(fleet.members(), hosts.credentials, {}, diagnose::fact_request());
   for (const auto& [host, error] : files.missing)
     notes.add("not_analysed", Severity::loss,
               fmt::format("the traces of {} were not read: {}", host.shown(), to_printable(error.message)));
-  std::vector<Table> tables = {receipts, measured.get()};
-  if (!where.is_local()) tables.push_back(changes_of(hosts));
+  std::vector<Table> tables = {receipts};
   if (!files.elsewhere.empty()) {
     diagnose::Request request;
     request.findings = true;
@@ -118,12 +137,14 @@ Result<int> investigate(const HostOptions& where, bool wants_report, bool only_m
     notes.merge(diagnosis.notes);
     tables.push_back(*diagnosis.findings);
     tables.emplace_back("captured", kCaptured).append({diagnosis.facts.steps.count});
-    if (wants_report) {
+    if (options.wants_report) {
       if (const auto written = write_report(std::move(diagnosis), folder); !written)
         notes.add("no_report", Severity::loss,
                   fmt::format("there is no report of it: {}", to_printable(written.error().message)));
     }
   }
+  tables.push_back(respond::measured(now.get(), before.get(), wish.job));
+  if (changes.valid()) tables.push_back(changes.get());
   TRY(print(render::kJson, {tables, notes}));
   return 0;
 }
@@ -131,19 +152,22 @@ Result<int> investigate(const HostOptions& where, bool wants_report, bool only_m
 }  // namespace
 
 Command investigate_command() {
-  const auto where = std::make_shared<HostOptions>();
-  const auto wants_report = std::make_shared<bool>(false), only_measured = std::make_shared<bool>(false);
-  std::vector<Option> options = host_options(*where);
+  const auto chosen = std::make_shared<Options>();
+  std::vector<Option> options = host_options(chosen->where);
   options.push_back({.names = {"--report"},
                      .help = fmt::format("write a report in HTML to descriptor {}", net::Child::kFirstFile),
-                     .read = set(*wants_report)});
-  options.push_back({.names = {"--only-measured"}, .help = "trace nothing", .read = set(*only_measured)});
+                     .read = set(chosen->wants_report)});
+  options.push_back(
+      {.names = {"--only-measured"}, .help = "trace nothing", .read = set(chosen->only_measured)});
+  options.push_back(
+      {.names = {"--slow-since"},
+       .value = "MS",
+       .help = "since when the job is slow, Unix time",
+       .read = number(chosen->slow_since_ms, 0, std::numeric_limits<i64>::max() / kMillisecond)});
   return {
       .name = "investigate",  // without a summary: it is no command for people
       .options = std::move(options),
-      .action = [where, wants_report, only_measured]() -> Result<int> {
-        return investigate(*where, *wants_report, *only_measured);
-      },
+      .action = [chosen]() -> Result<int> { return investigate(*chosen); },
   };
 }
 

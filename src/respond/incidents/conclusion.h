@@ -13,7 +13,12 @@ namespace spotter::respond {
 
 struct Conclusion {
   std::optional<Verdict> verdict = {};  // nothing: inconclusive
-  std::optional<Verdict> otherwise = {};  // where neither it nor a condition names a cause
+  // A hint: a cause where neither the verdict nor a condition names one.
+  struct Hint {
+    Verdict verdict;
+    Evidence evidence;
+  };
+  std::optional<Hint> hint = {};
   std::vector<Evidence> evidence = {};
   std::vector<std::string> against = {}, not_known = {};
   std::string to_trace = {};  // of Incident; empty: as it was

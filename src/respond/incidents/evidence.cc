@@ -3,6 +3,7 @@
 #include <set>
 #include <utility>
 
+#include "base/same_host.h"
 #include "respond/incidents/incidents.h"
 #include "respond/incidents/says.h"
 #include "respond/incidents/symptoms.h"
@@ -13,6 +14,28 @@ namespace {
 void append(std::vector<std::string>& to, const std::vector<std::string>& from) {
   for (const std::string& each : from) {
     if (std::ranges::find(to, each) == to.end()) to.push_back(each);
+  }
+}
+
+// Where a condition names a cause, what was measured confirms it or speaks against it.
+void take_hint(Conclusion& conclusion) {
+  if (!conclusion.hint) return;
+  auto& [verdict, evidence] = *conclusion.hint;
+  if (!conclusion.verdict) {
+    conclusion.verdict = std::move(verdict);
+    conclusion.evidence.insert(conclusion.evidence.begin(), std::move(evidence));
+    return;
+  }
+  const Suspect& hinted = verdict.suspects.front();
+  const bool is_of_it = std::ranges::any_of(conclusion.verdict->suspects, [&](const Suspect& suspect) {
+    return suspect.rank && hinted.rank ? suspect.rank == hinted.rank
+                                       : is_same_host(suspect.host, hinted.host);
+  });
+  if (is_of_it) {
+    conclusion.verdict->confidence = more_sure(conclusion.verdict->confidence);
+    conclusion.evidence.push_back(std::move(evidence));
+  } else {
+    conclusion.against.push_back("measured: " + evidence.says);
   }
 }
 
@@ -44,7 +67,6 @@ std::vector<const Condition*> Incidents::related(const Kept& kept, Ns at) const 
 
 void Incidents::settle(Kept& kept, Conclusion conclusion, std::string why, Ns at, Changes& changes) {
   Incident& incident = kept.incident;
-  if (options_.look_back) options_.look_back(incident);
   const auto conditions = related(kept, at);
   const std::optional<Verdict> before = incident.verdict;
   if (std::string not_it = conclusion.verdict ? why_not_the_cause(*conclusion.verdict, incident.symptom) : "";
@@ -63,11 +85,13 @@ void Incidents::settle(Kept& kept, Conclusion conclusion, std::string why, Ns at
     }
   } else {
     conclusion.verdict = verdict_of(conditions);
-    if (!conclusion.verdict) conclusion.verdict = std::move(conclusion.otherwise);
+    take_hint(conclusion);
   }
   // A verdict stays until there is a better one.
   if (conclusion.verdict && (!before || conclusion.verdict->confidence >= before->confidence))
     incident.verdict = std::move(conclusion.verdict);
+  // Changes on the hosts of suspects count for more.
+  if (options_.look_back) options_.look_back(incident);
   if (!conclusion.evidence.empty()) incident.evidence = std::move(conclusion.evidence);
   std::erase(incident.not_known, kNoAnswer);
   append(incident.against, conclusion.against);

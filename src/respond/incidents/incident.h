@@ -57,6 +57,10 @@ enum class Confidence : u8 { low, medium, high };
 inline constexpr const char* kConfidenceNames[] = {"low", "medium", "high"};
 inline const char* confidence_name(Confidence value) { return kConfidenceNames[static_cast<size_t>(value)]; }
 
+inline Confidence more_sure(Confidence value) {
+  return value == Confidence::low ? Confidence::medium : Confidence::high;
+}
+
 struct Verdict {
   std::string cause = {};  // a mechanism of the table `findings`, or a rule where metrics alone say it
   Confidence confidence = Confidence::low;

@@ -22,52 +22,78 @@ namespace spotter::respond {
 namespace {
 
 constexpr size_t kMostEvidence = 2, kMostAgainst = 2, kMostNamed = 8;
-constexpr const char* kNames[] = {"host", "rank", "device", "metric", "samples", "value"};
-enum : size_t { kHost, kRank, kDevice, kMetric, kSamples, kValue };
+constexpr double kShown = 3;     // spreads, from which on what differs is shown
+constexpr double kAlike = 0.05;  // of the median
+constexpr const char* kNames[] = {"host", "rank", "device", "metric", "samples", "value", "before"};
+enum : size_t { kHost, kRank, kDevice, kMetric, kSamples, kValue, kBefore };
 
 struct Member {
   std::string host = {}, device = {};
-  std::optional<i64> rank = {};
+  std::optional<i64> rank = {}, gpu = {};
   double value = 0;
+  std::optional<double> before = {};
 };
 
 // Those that are compared with one another: of a metric, and of hosts of one device of theirs.
 struct Group {
   const OwnWork* metric = nullptr;
   std::vector<Member> members = {};
+
+  PeerOptions options() const { return {.floor = metric->floor, .least_spread = metric->least_spread}; }
+  bool is_compared() const { return std::ssize(members) >= options().least_members; }
 };
 
-struct Outlier {
+// How a member is to its peers: `worse`: so many spreads on the worse side of the median.
+struct Place {
   const Group* group = nullptr;
   const Member* member = nullptr;
-  double median = 0, r = 0;
+  double median = 0, worse = 0;
+  bool is_away = false;  // 15 % of the median
+  bool was_outlier = false;
+
+  bool stands_out() const { return is_away && !was_outlier && worse >= group->options().spreads; }
+  bool is_shown() const { return is_away && !was_outlier && worse >= kShown; }
+  bool is_alike() const {
+    return worse <= 0 ||
+           std::abs(member->value - median) <= std::max(kAlike * std::abs(median), group->metric->floor);
+  }
 };
 
-bool is_of(const Suspect& suspect, const Member& member) {
+bool is_of(const Suspect& suspect, const Member& member, RowOf of) {
   if (suspect.rank && member.rank) return suspect.rank == member.rank;
   if (suspect.host.empty() || !is_same_host(suspect.host, member.host)) return false;
-  i64 gpu = 0;
-  const bool is_gpu = std::sscanf(member.device.c_str(), "gpu %ld", &gpu) == 1;
-  return !is_gpu || !suspect.gpu || *suspect.gpu == gpu;
+  // A GPU of nobody known may be anybody's.
+  return of == RowOf::gpu ? suspect.gpu && suspect.gpu == member.gpu : of == RowOf::host;
 }
 
-std::vector<Group> groups_of(const Table& measured) {
+std::optional<i64> gpu_of(const std::string& device) {
+  i64 gpu = 0;
+  return std::sscanf(device.c_str(), "gpu %ld", &gpu) == 1 ? std::optional(gpu) : std::nullopt;
+}
+
+// In the order of own_work().
+std::vector<Group> groups_of(const Table& measured, const std::string& own_host,
+                             const std::string& own_name) {
+  constexpr size_t kMostText = 256;
   Columns columns(kNames);
   columns.find(measured);
-  std::map<std::pair<std::string, std::string>, Group> groups;
+  std::map<std::pair<const OwnWork*, std::string>, Group> groups;
   for (size_t row = 0; row < measured.rows(); ++row) {
-    const std::string metric(columns.text(row, kMetric));
+    const std::string_view metric = columns.text(row, kMetric);
     const auto known = std::ranges::find_if(own_work(), [&](const OwnWork& each) {
       return table::metric_name(each.table, each.sampled) == metric;
     });
     const auto value = columns.real(row, kValue);
     if (known == own_work().end() || !value || !std::isfinite(*value)) continue;
     if (columns.integer(row, kSamples).value_or(0) < kLeastMeasured) continue;
-    Member member{.host = std::string(columns.text(row, kHost)),
-                  .device = std::string(columns.text(row, kDevice)),
+    Member member{.host = to_printable(columns.text(row, kHost).substr(0, kMostText)),
+                  .device = to_printable(columns.text(row, kDevice).substr(0, kMostText)),
                   .rank = columns.integer(row, kRank),
-                  .value = *value};
-    Group& group = groups[{metric, known->of == RowOf::host ? member.device : std::string()}];
+                  .value = *value,
+                  .before = columns.real(row, kBefore)};
+    if (member.host.empty() || member.host == own_name) member.host = own_host;
+    if (known->of == RowOf::gpu) member.gpu = gpu_of(member.device);
+    Group& group = groups[{&*known, known->of == RowOf::host ? member.device : std::string()}];
     group.metric = &*known;
     group.members.push_back(std::move(member));
   }
@@ -76,29 +102,29 @@ std::vector<Group> groups_of(const Table& measured) {
   return all;
 }
 
-PeerOptions options_of(const OwnWork& metric) { return {.floor = metric.floor}; }
-
-std::vector<Outlier> outliers_of(const Group& group) {
-  std::vector<double> values;
-  for (const Member& member : group.members) values.push_back(member.value);
-  const PeerOptions options = options_of(*group.metric);
-  const PeerDeviations deviations = deviations_of(values, options);
-  std::vector<Outlier> outliers;
-  for (size_t i = 0; i < deviations.r.size(); ++i) {
-    const double worse = group.metric->more_is_worse ? deviations.r[i] : -deviations.r[i];
-    const double away = std::abs(values[i] - deviations.median);
-    if (worse >= options.spreads && away >= options.share * std::abs(deviations.median))
-      outliers.push_back({&group, &group.members[i], deviations.median, worse});
+std::vector<Place> places_of(const Group& group) {
+  const PeerOptions options = group.options();
+  std::vector<double> values, before;
+  for (const Member& member : group.members) {
+    values.push_back(member.value);
+    before.push_back(member.before.value_or(std::nan("")));
   }
-  return outliers;
+  const PeerDeviations now = deviations_of(values, options), then = deviations_of(before, options);
+  const double sign = group.metric->more_is_worse ? 1 : -1;
+  std::vector<Place> places;
+  for (size_t i = 0; i < now.r.size(); ++i) {
+    Place& place = places.emplace_back(Place{&group, &group.members[i], now.median, sign * now.r[i]});
+    place.is_away = std::abs(values[i] - now.median) >= options.share * std::abs(now.median);
+    place.was_outlier = i < then.r.size() && sign * then.r[i] >= kShown;
+  }
+  return places;
 }
 
-// "rank 3 on gpu05 (gpu 3)", "gpu05", "this host"
-std::string whom(const Member& member, const std::string& host) {
+// "rank 3 on gpu05 (gpu 3)", "gpu05"
+std::string whom(const Member& member) {
   std::string text = member.rank ? fmt::format("rank {}", *member.rank) : std::string();
-  if (!host.empty()) text += (text.empty() ? "" : " on ") + to_printable(host);
-  if (member.device.starts_with("gpu "))
-    text += text.empty() ? member.device : fmt::format(" ({})", member.device);
+  if (!member.host.empty()) text += (text.empty() ? "" : " on ") + member.host;
+  if (member.gpu) text += text.empty() ? member.device : fmt::format(" ({})", member.device);
   return text.empty() ? "a host" : text;
 }
 
@@ -106,116 +132,117 @@ std::string whom(const Member& member, const std::string& host) {
 std::string name_of(const Group& group) {
   const Member& member = group.members.front();
   const bool is_told_apart = group.metric->of == RowOf::host && !member.device.empty();
-  return is_told_apart ? fmt::format("{} ({})", group.metric->name, to_printable(member.device))
+  return is_told_apart ? fmt::format("{} ({})", group.metric->name, member.device)
                        : std::string(group.metric->name);
 }
 
-std::string says(const Outlier& outlier, const std::string& host) {
-  const char* unit = outlier.group->metric->unit;
-  return fmt::format(
-      "{}: {} {}, the median of {} {} is {}", whom(*outlier.member, host), name_of(*outlier.group),
-      amount(outlier.member->value, unit), outlier.group->members.size(),
-      outlier.group->metric->of == RowOf::host ? "hosts" : "ranks", amount(outlier.median, unit));
+std::string says(const Place& place) {
+  const OwnWork& metric = *place.group->metric;
+  const auto& before = place.member->before;
+  return fmt::format("{}: {} {}{}, the median of {} {} is {}", whom(*place.member), name_of(*place.group),
+                     amount(place.member->value, metric.unit),
+                     before ? fmt::format(" (before: {})", amount(*before, metric.unit)) : "",
+                     place.group->members.size(), metric.of == RowOf::host ? "hosts" : "ranks",
+                     amount(place.median, metric.unit));
 }
 
-std::string command_of(const Outlier& outlier) {
-  const OwnWork& metric = *outlier.group->metric;
+Evidence evidence_of(const Place& place) {
+  const OwnWork& metric = *place.group->metric;
   std::string command = fmt::format("spotter metrics --since 10m --metric {}",
                                     table::metric_name(metric.table, metric.sampled));
   // A job says what its hosts are called.
-  const std::string& host = outlier.member->host;
+  const std::string& host = place.member->host;
   const auto is_plain = [](char c) {
     return std::isalnum(static_cast<unsigned char>(c)) || c == '.' || c == '-' || c == '_';
   };
   if (!host.empty() && std::ranges::all_of(host, is_plain)) command += " --host " + host;
-  return command;
+  return {.says = says(place), .command = std::move(command)};
+}
+
+// "a, b and 3 more"
+std::string listed(const std::vector<std::string>& words) {
+  const size_t shown = std::min(words.size(), kMostNamed);
+  return fmt::format("{}{}",
+                     fmt::join(words.begin(), words.begin() + static_cast<std::ptrdiff_t>(shown), ", "),
+                     words.size() > shown ? fmt::format(" and {} more", words.size() - shown) : "");
 }
 
 class Judge {
  public:
-  Judge(const Table& measured, Conclusion& conclusion)
-      : groups_(groups_of(measured)), conclusion_(conclusion) {
-    for (const Group& group : groups_) {
-      for (Outlier& outlier : outliers_of(group)) outliers_.push_back(outlier);
-    }
-    std::ranges::stable_sort(outliers_, [](const Outlier& a, const Outlier& b) { return a.r > b.r; });
-  }
+  Judge(std::vector<Group> groups, Conclusion& conclusion)
+      : groups_(std::move(groups)), conclusion_(conclusion) {}
 
   void judge() {
     const bool has_suspects = conclusion_.verdict && !conclusion_.verdict->suspects.empty();
-    if (has_suspects) return judge_suspects();
-    if (!conclusion_.verdict) name_one();
+    has_suspects ? judge_suspects() : name_one();
   }
 
  private:
   const std::vector<Suspect>& suspects() const { return conclusion_.verdict->suspects; }
-  const Suspect* suspect_of(const Member& member) const {
-    const auto it = std::ranges::find_if(suspects(), [&](const Suspect& s) { return is_of(s, member); });
-    return it == suspects().end() ? nullptr : &*it;
-  }
-  static bool is_compared(const Group& group) {
-    return std::ssize(group.members) >= options_of(*group.metric).least_members;
+  bool is_suspect(const Member& member, RowOf of) const {
+    return std::ranges::any_of(suspects(),
+                               [&](const Suspect& suspect) { return is_of(suspect, member, of); });
   }
 
   void judge_suspects() {
-    size_t found = 0, others = 0;
-    std::vector<const Group*> unlike;
-    for (const Outlier& outlier : outliers_) {
-      const Suspect* suspect = suspect_of(*outlier.member);
-      if (!suspect && others < kMostAgainst) {
-        ++others;
-        conclusion_.against.push_back("measured: " + says(outlier, outlier.member->host));
-      }
-      if (!suspect) continue;
-      unlike.push_back(outlier.group);
-      if (found++ < kMostEvidence) add(outlier, suspect->host);
-    }
-    if (found > 0) conclusion_.verdict->confidence = Confidence::high;
+    size_t others = 0;
+    bool is_measured = false, stands_out = false;
     std::vector<std::string> alike, few;
-    bool has_any = false;
     for (const Group& group : groups_) {
-      const bool has = std::ranges::any_of(group.members, [&](const Member& m) { return suspect_of(m); });
-      has_any = has_any || has;
-      if (!has || std::ranges::find(unlike, &group) != unlike.end()) continue;
+      const RowOf of = group.metric->of;
+      const bool has = std::ranges::any_of(group.members, [&](const Member& m) { return is_suspect(m, of); });
       // Of one host everything that it has is what its ranks have in common.
-      if (is_compared(group))
-        alike.push_back(name_of(group));
-      else if (group.metric->of != RowOf::host)
-        few.push_back(name_of(group));
+      is_measured = is_measured || (has && (group.is_compared() || of != RowOf::host));
+      if (has && !group.is_compared() && of != RowOf::host) few.push_back(name_of(group));
+      bool are_alike = has && group.is_compared();
+      for (const Place& place : places_of(group)) {
+        if (!is_suspect(*place.member, of)) {
+          if (place.stands_out() && others++ < kMostAgainst)
+            conclusion_.against.push_back("measured: " + says(place));
+          continue;
+        }
+        are_alike = are_alike && place.is_alike();
+        stands_out = stands_out || place.stands_out();
+        if (place.is_shown()) add(evidence_of(place));
+      }
+      if (are_alike) alike.push_back(name_of(group));
     }
+    if (stands_out) conclusion_.verdict->confidence = more_sure(conclusion_.verdict->confidence);
     if (!alike.empty())
       conclusion_.against.push_back(
           fmt::format("measured: {} of {}: like the others'", listed(alike), named()));
     if (!few.empty())
       conclusion_.not_known.push_back(fmt::format("{} of {}: fewer than {} to compare", listed(few), named(),
                                                   PeerOptions().least_members));
-    if (!has_any)
-      conclusion_.not_known.push_back(fmt::format(
-          "clocks, quotas and pressure of {}: the agent there has no history of the last minute", named()));
+    if (!is_measured)
+      conclusion_.not_known.push_back(
+          fmt::format("clocks, quotas and pressure of {}: not measured, or kept in no history", named()));
   }
 
   void name_one() {
-    if (outliers_.empty()) return;
-    const Outlier& outlier = outliers_.front();
-    const Member& member = *outlier.member;
-    Verdict verdict{.cause = "rank_outlier", .confidence = Confidence::low};
-    Suspect suspect{.rank = member.rank, .host = member.host};
-    i64 gpu = 0;
-    if (std::sscanf(member.device.c_str(), "gpu %ld", &gpu) == 1) suspect.gpu = gpu;
-    verdict.suspects.push_back(std::move(suspect));
-    verdict.sentence = says(outlier, member.host);
-    verdict.remedy = "look at that host: its power, its cooling, its links, and what else runs there";
-    conclusion_.otherwise = std::move(verdict);
-    add(outlier, member.host);
+    for (const Group& group : groups_) {
+      const Place* worst = nullptr;
+      const std::vector<Place> places = places_of(group);
+      for (const Place& place : places) {
+        if (place.stands_out() && (!worst || place.worse > worst->worse)) worst = &place;
+      }
+      if (!worst) continue;
+      const Member& member = *worst->member;
+      Verdict verdict{.cause = "rank_outlier", .confidence = Confidence::low};
+      verdict.suspects.push_back({.rank = member.rank, .host = member.host, .gpu = member.gpu});
+      verdict.sentence = says(*worst);
+      verdict.remedy = "look at that host: its power, its cooling, its links, and what else runs there";
+      conclusion_.hint = Conclusion::Hint{.verdict = std::move(verdict), .evidence = evidence_of(*worst)};
+      return;
+    }
   }
 
-  void add(const Outlier& outlier, const std::string& host) {
-    // After what the trace says of it, and the worst ones before.
-    auto& evidence = conclusion_.evidence;
-    const size_t place = std::min(evidence.size(), conclusion_.verdict ? 1 + added_ : added_);
-    ++added_;
-    evidence.insert(evidence.begin() + static_cast<std::ptrdiff_t>(place),
-                    {.says = says(outlier, host), .command = command_of(outlier)});
+  // After what the trace says of it first.
+  void add(Evidence evidence) {
+    if (added_ >= kMostEvidence) return;
+    auto& all = conclusion_.evidence;
+    const size_t place = std::min(all.size(), 1 + added_++);
+    all.insert(all.begin() + static_cast<std::ptrdiff_t>(place), std::move(evidence));
   }
 
   // "rank 3", "ranks 3, 7", "gpu05"
@@ -230,21 +257,17 @@ class Judge {
     if (ranks.empty()) return listed(hosts);
     return fmt::format("{} {}", ranks.size() == 1 ? "rank" : "ranks", listed(ranks));
   }
-  static std::string listed(const std::vector<std::string>& words) {
-    const size_t shown = std::min(words.size(), kMostNamed);
-    return fmt::format("{}{}",
-                       fmt::join(words.begin(), words.begin() + static_cast<std::ptrdiff_t>(shown), ", "),
-                       words.size() > shown ? fmt::format(" and {} more", words.size() - shown) : "");
-  }
 
-  std::vector<Group> groups_;
-  std::vector<Outlier> outliers_;  // the worst first
+  const std::vector<Group> groups_;
   Conclusion& conclusion_;
   size_t added_ = 0;  // to its evidence
 };
 
 }  // namespace
 
-void compare(const Table& measured, Conclusion& conclusion) { Judge(measured, conclusion).judge(); }
+void compare(const Table& measured, const std::string& own_host, const std::string& own_name,
+             Conclusion& conclusion) {
+  Judge(groups_of(measured, own_host, own_name), conclusion).judge();
+}
 
 }  // namespace spotter::respond

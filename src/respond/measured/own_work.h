@@ -16,9 +16,10 @@ struct OwnWork {
   const char* sampled;  // its column in samples
   const char* column;   // the same of rates (table/rates.h)
   RowOf of;
-  const char* name;  // "SM clock"
-  const char* unit;  // of Condition
-  double floor;      // a spread that means nothing, in the column's unit
+  const char* name;     // "SM clock"
+  const char* unit;     // of Condition
+  double floor;         // a spread that means nothing, in the column's unit
+  double least_spread;  // the same as a part of the median
   bool more_is_worse;
   const char* device = "";  // of host: the column that tells rows of one host apart; the worst one counts
 };
@@ -28,6 +29,7 @@ struct OwnWork {
 inline constexpr const char* kGpuBusy = "utilization_ratio";
 inline constexpr double kBusy = 0.5;
 
+// What names a suspect best comes first.
 std::span<const OwnWork> own_work();
 // Their names, as GET /v1/metrics selects them.
 std::vector<std::string> own_work_metrics();
