@@ -43,6 +43,7 @@ Ns patience_for(const net::HttpRequest& request) {
 struct Agents::Wait {
   explicit Wait(net::Loop& loop) : moment(loop) {}
   net::Timer moment;
+  AccessRole role = AccessRole::view;
   Form form = Form::json;
   bool as_gzip = false;
   net::HttpServer::Respond respond;
@@ -68,6 +69,12 @@ void Agents::Host::take(const Result<net::HttpAnswer>& http) {
   message = answer ? "what answers there is no agent of this program" : answer.error().message;
 }
 
+// Of a viewer also where an agent of an older release does not tell.
+Value Agents::Host::role_for(AccessRole role) const {
+  if (role == AccessRole::view && (said || state == "up")) return std::string_view("view");
+  return said ? said->at(0, said->column("role")) : Value();
+}
+
 Agents::Agents(net::Loop& loop, Desk& desk, AgentsOptions options, std::string_view own_name)
     : loop_(loop), desk_(desk), options_(std::move(options)) {
   const std::vector<std::string> names = names_of(options_.addresses, own_name);
@@ -84,10 +91,10 @@ Agents::~Agents() = default;
 
 bool Agents::has(std::string_view path) { return path == kList || path.starts_with(kBelow); }
 
-void Agents::answer(std::string_view path, const net::HttpRequest& request,
+void Agents::answer(std::string_view path, const net::HttpRequest& request, AccessRole role,
                     net::HttpServer::Respond respond) {
   if (path == kList) {
-    if (request.method == "GET") return list(request, std::move(respond));
+    if (request.method == "GET") return list(request, role, std::move(respond));
     net::HttpAnswer refusal = error_answer({Code::unsupported, "what is of that name here is asked by GET"});
     refusal.status = 405;
     refusal.headers.emplace_back("Allow", "GET");
@@ -128,8 +135,9 @@ std::function<void()> Agents::ask(Host& host, net::HttpQuestion question, Ns pat
   };
 }
 
-void Agents::list(const net::HttpRequest& request, net::HttpServer::Respond respond) {
+void Agents::list(const net::HttpRequest& request, AccessRole role, net::HttpServer::Respond respond) {
   auto wait = std::make_shared<Wait>(loop_);
+  wait->role = role;
   wait->form = form_of(request.accept);
   wait->as_gzip = net::takes_gzip(request.accept_encoding);
   wait->respond = std::move(respond);
@@ -159,7 +167,7 @@ void Agents::tell(Wait& wait) {
   const std::shared_ptr<Wait> kept = *it;
   waits_.erase(it);
   kept->moment.cancel();
-  kept->respond(listed(kept->form, kept->as_gzip));
+  kept->respond(listed(*kept));
 }
 
 net::HttpAnswer Agents::answer_of(const Result<Body>& body, bool as_gzip) {
@@ -177,7 +185,7 @@ Agents::Host* Agents::find(std::string_view name) {
   return host == hosts_.end() ? nullptr : host->get();
 }
 
-net::HttpAnswer Agents::listed(Form form, bool as_gzip) const {
+net::HttpAnswer Agents::listed(const Wait& wait) const {
   Table table("hosts", wire::hosts_columns());
   for (const auto& host : hosts_) {
     const std::string address = host->address.shown(), prefix = fmt::format("v1/hosts/{}/", host->word);
@@ -187,11 +195,13 @@ net::HttpAnswer Agents::listed(Form form, bool as_gzip) const {
     table.append(
         {std::string_view(host->name), std::string_view(address),
          std::string_view(host->address.socket.empty() ? "remote" : "local"), std::string_view(host->state),
-         said("role"), said("version"), said("uptime_ns"), said("failing"), said("history"),
+         host->role_for(wait.role), said("version"), said("uptime_ns"), said("failing"), said("history"),
          host->message.empty() ? Value() : Value(std::string_view(host->message)), std::string_view(prefix)});
   }
-  return answer_of(body_of({std::span(&table, 1), {}, {{"job", std::string_view(options_.job)}}}, form),
-                   as_gzip);
+  render::Document document{std::span(&table, 1), {}, {{"job", std::string_view(options_.job)}}};
+  // Who has the role view at an agent itself may not have files of captures read; here he may.
+  if (wait.role == AccessRole::view) document.members.push_back({"viewer", true});
+  return answer_of(body_of(document, wait.form), wait.as_gzip);
 }
 
 void Agents::pass(Host& host, std::string_view path, const net::HttpRequest& request,

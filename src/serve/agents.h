@@ -14,6 +14,7 @@
 #include "net/loop.h"
 #include "serve/body.h"
 #include "serve/desk.h"
+#include "serve/guard.h"
 
 namespace spotter::serve {
 
@@ -36,7 +37,9 @@ class Agents {
   // GET /v1/hosts: the table `hosts` (wire/columns.h), after a moment in which the agents may answer.
   // POST /v1/hosts/findings, {"captures": {HOST: ID, ...}}: what stands out in the traces of these captures
   // together, which the agents read where they are. Else what an agent is asked. At once or later.
-  void answer(std::string_view path, const net::HttpRequest& request, net::HttpServer::Respond respond);
+  // `role`: of who asks; may_ask() (routes.h) has been seen to.
+  void answer(std::string_view path, const net::HttpRequest& request, AccessRole role,
+              net::HttpServer::Respond respond);
 
  private:
   struct Host {
@@ -51,13 +54,15 @@ class Agents {
     std::optional<Table> said;  // its own row of `hosts`
 
     void take(const Result<net::HttpAnswer>& http);
+    // The lower of what the agent lets the server do, and the server who asks.
+    Value role_for(AccessRole role) const;
   };
   struct Wait;
   struct Gathered;
   using Done = std::function<void(Result<net::HttpAnswer>)>;
   // What it returns takes the question back, whose answer is then not told.
   std::function<void()> ask(Host& host, net::HttpQuestion question, Ns patience, Done done);
-  void list(const net::HttpRequest& request, net::HttpServer::Respond respond);
+  void list(const net::HttpRequest& request, AccessRole role, net::HttpServer::Respond respond);
   void ask_how_it_is(Host& host);
   void pass(Host& host, std::string_view path, const net::HttpRequest& request,
             net::HttpServer::Respond respond);
@@ -66,7 +71,7 @@ class Agents {
   Result<void> gather(const net::HttpRequest& request, const std::shared_ptr<Gathered>& gathered);
   void diagnose(const std::shared_ptr<Gathered>& gathered);
   static net::HttpAnswer answer_of(const Result<Body>& body, bool as_gzip);
-  net::HttpAnswer listed(Form form, bool as_gzip) const;
+  net::HttpAnswer listed(const Wait& wait) const;
   void tell(Wait& wait);
 
   net::Loop& loop_;

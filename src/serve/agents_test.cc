@@ -4,6 +4,7 @@
 
 #include "client/client.h"
 #include "net/testing.h"
+#include "render/list.h"
 #include "wire/columns.h"
 #include "wire/error.h"
 
@@ -36,7 +37,7 @@ class AgentsTest : public testing::Test {
   }
   void begin(net::HttpRequest request, std::optional<net::HttpAnswer>& got) {
     const std::string target = request.target;
-    agents_->answer(std::string_view(target).substr(0, target.find('?')), request,
+    agents_->answer(std::string_view(target).substr(0, target.find('?')), request, role_,
                     [&got](net::HttpAnswer answer) { got = std::move(answer); });
   }
   net::HttpAnswer ask(net::HttpRequest request) {
@@ -65,6 +66,7 @@ class AgentsTest : public testing::Test {
   Desk desk_{loop_, 1, 1 << 20};
   std::vector<net::HttpRequest> asked_;
   bool is_silent_ = false;
+  AccessRole role_ = AccessRole::admin;
   std::vector<net::HttpServer::Respond> held_;
   std::function<void()> gone_;
   std::unique_ptr<net::HttpServer> server_;
@@ -142,6 +144,42 @@ TEST_F(AgentsTest, HowHostsAre) {
   EXPECT_EQ(held_.size(), 1U);
   EXPECT_EQ(state(), "down");
   EXPECT_EQ(held_.size(), 1U) << "who has not answered yet is not asked again";
+}
+
+// An agent says what the server may; the list says the lower of that and what who asks may.
+TEST_F(AgentsTest, TheRoleIsTheLowerOfBoth) {
+  std::string_view granted;
+  bool is_old = false;
+  listen([&](const net::HttpRequest&) {
+    if (is_old)
+      return net::HttpAnswer{404, wire::error_text({Code::not_found, "there is nothing of that name here"})};
+    Table table("hosts", wire::hosts_columns());
+    table.append({std::string_view("me"), std::string_view(), std::string_view("local"),
+                  std::string_view("up"), granted, std::string_view("1"), i64{1}, std::string_view(), true,
+                  Value(), std::string_view()});
+    return net::HttpAnswer{200, render::render(render::kJson, {std::span(&table, 1), {}})};
+  });
+  show({at(socket_)});
+  const auto role_for = [&](AccessRole role) {
+    role_ = role;
+    const Table table = hosts();
+    EXPECT_EQ(table.text(0, table.column("state")), "up");
+    const bool is_told = !is_null(table.at(0, table.column("role")));
+    return is_told ? std::string(table.text(0, table.column("role"))) : "not told";
+  };
+  for (const char* name : {"view", "trace", "admin"}) {
+    granted = name;
+    EXPECT_EQ(role_for(AccessRole::admin), name);
+    EXPECT_EQ(role_for(AccessRole::view), "view");
+  }
+  is_old = true;
+  EXPECT_EQ(role_for(AccessRole::admin), "not told");
+  EXPECT_EQ(role_for(AccessRole::view), "view");
+  server_.reset();
+  role_ = AccessRole::view;
+  const Table gone = hosts();
+  EXPECT_EQ(gone.text(0, gone.column("state")), "down");
+  EXPECT_TRUE(is_null(gone.at(0, gone.column("role"))));
 }
 
 TEST_F(AgentsTest, OfOneHostWithTwoPortsTheNamesHavePorts) {

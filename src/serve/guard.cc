@@ -38,11 +38,14 @@ Result<void> Guard::check_fetch(const net::HttpRequest& request) const {
   return fail(Code::denied, "a web page of another site may not ask for this: Sec-Fetch-Site is cross-site");
 }
 
-bool Guard::has_token(const net::HttpRequest& request) const {
+std::optional<AccessRole> Guard::role_of(const net::HttpRequest& request) const {
   constexpr std::string_view kBearer = "bearer ";
   const std::string_view said = request.authorization;
-  if (ascii_lower(said.substr(0, kBearer.size())) != kBearer) return false;
-  return is_same_token(trimmed(said.substr(kBearer.size())), token);
+  if (ascii_lower(said.substr(0, kBearer.size())) != kBearer) return std::nullopt;
+  const std::string_view word = trimmed(said.substr(kBearer.size()));
+  if (is_same_token(word, token)) return AccessRole::admin;
+  if (!view_token.empty() && is_same_token(word, view_token)) return AccessRole::view;
+  return std::nullopt;
 }
 
 bool names_etag(std::string_view if_none_match, std::string_view etag) {

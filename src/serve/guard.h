@@ -2,17 +2,24 @@
 // of another site, and other users of the machine reach the port, too: the first are known by Host, Origin
 // and Sec-Fetch-Site (docs/decisions/0020), the others have no token.
 #pragma once
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "base/result.h"
+#include "base/types.h"
 #include "net/http/http.h"
 
 namespace spotter::serve {
 
+// What the holder of a token may, as agents' configurations name it: a viewer is shown all and changes
+// nothing, an admin does what the credentials of who runs the server permit.
+enum class AccessRole : u8 { view, admin };
+
 struct Guard {
   std::string token;
+  std::string view_token = {};  // of viewers; empty: there are none
   std::string scheme = "http";
   std::string own_name;                  // of this host
   std::vector<std::string> other_names;  // by which a proxy asks; in lower case, without ports
@@ -21,7 +28,7 @@ struct Guard {
   Result<void> check_site(const net::HttpRequest& request) const;
   // Of one for what is below /v1, which is all that says anything of traces. Errors: denied.
   Result<void> check_fetch(const net::HttpRequest& request) const;
-  bool has_token(const net::HttpRequest& request) const;
+  std::optional<AccessRole> role_of(const net::HttpRequest& request) const;  // none: it has no token
 };
 
 // Whether If-None-Match names this ETag; compared weakly, as for GET it is (RFC 9110, 13.1.2).

@@ -50,13 +50,28 @@ TEST(Guard, Token) {
   net::HttpRequest r = request("localhost");
   for (const char* said : {"Bearer 0123456789abcdef", "bearer  0123456789abcdef"}) {
     r.authorization = said;
-    EXPECT_TRUE(kGuard.has_token(r)) << said;
+    EXPECT_EQ(kGuard.role_of(r), AccessRole::admin) << said;
   }
   for (const char* said : {"", "Bearer", "Bearer ", "Bearer 0123456789abcde", "Bearer 0123456789abcdef0",
                            "Bearer 0123456789abcdeF", "0123456789abcdef", "Basic 0123456789abcdef"}) {
     r.authorization = said;
-    EXPECT_FALSE(kGuard.has_token(r)) << said;
+    EXPECT_FALSE(kGuard.role_of(r)) << said;
   }
+}
+
+TEST(Guard, TokenOfViewers) {
+  Guard guard = kGuard;
+  guard.view_token = "fedcba9876543210";
+  net::HttpRequest r = request("localhost");
+  const auto role_of = [&](std::string_view said) {
+    r.authorization = said;
+    return guard.role_of(r);
+  };
+  EXPECT_EQ(role_of("Bearer 0123456789abcdef"), AccessRole::admin);
+  EXPECT_EQ(role_of("Bearer fedcba9876543210"), AccessRole::view);
+  for (const char* said : {"", "Bearer ", "Bearer fedcba987654321", "Bearer fedcba98765432100",
+                           "Bearer 0123456789abcdeffedcba9876543210"})
+    EXPECT_FALSE(role_of(said)) << said;
 }
 
 TEST(Guard, Etags) {

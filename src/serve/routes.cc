@@ -13,7 +13,6 @@
 #include "page/page.h"
 #include "report/html/job_tables.h"
 #include "serve/answers.h"
-#include "serve/guard.h"
 #include "serve/table_order.h"
 #include "wire/error.h"
 
@@ -292,6 +291,14 @@ constexpr Route kRoutes[] = {
     {"/v1/analyses", analyses_route},
 };
 
+// What changes nothing although it is asked by POST. All else that is not GET or HEAD is taken for a change:
+// what agents of other releases have, too.
+constexpr std::string_view kReadByPost[] = {
+    mcp::Endpoint::kPath,  // captures are not begun by it (Server::world)
+    "/v1/hosts/findings",
+    "/v1/hosts/{}/captures/{}/analyze",
+};
+
 // What is in the places of {}.
 std::optional<std::vector<std::string>> matched(std::string_view pattern, std::string_view path) {
   std::vector<std::string> words;
@@ -326,6 +333,15 @@ net::HttpAnswer error_answer(const Error& error) {
 
 bool is_open(std::string_view path) {
   return path != "/v1" && !path.starts_with("/v1/") && path != mcp::Endpoint::kPath;
+}
+
+Result<void> may_ask(AccessRole role, std::string_view method, std::string_view path) {
+  if (role == AccessRole::admin || method == "GET" || method == "HEAD") return {};
+  const auto is_it = [path](std::string_view pattern) { return matched(pattern, path).has_value(); };
+  if (method == "POST" && std::ranges::any_of(kReadByPost, is_it)) return {};
+  return fail(Code::denied,
+              "the token has the role view, with which nothing can be changed: that takes the token of the "
+              "first address that `spotter serve` printed");
 }
 
 void answer_route(std::string_view path, RouteCall call) {

@@ -7,6 +7,7 @@
 
 #include "net/http/http.h"
 #include "serve/desk.h"
+#include "serve/guard.h"
 #include "serve/job_list.h"
 #include "wire/target.h"
 
@@ -26,6 +27,8 @@ struct RouteCall {
 
 // Whether the path, without base path and parameters, is one that needs no token: the page.
 bool is_open(std::string_view path);
+// Whether who has that role may ask for it: a viewer for what changes nothing. Errors: denied.
+Result<void> may_ask(AccessRole role, std::string_view method, std::string_view path);
 // Answers, at once or later. The request may be answered.
 void answer_route(std::string_view path, RouteCall call);
 // Makes what the first look at a job shows, before somebody looks.

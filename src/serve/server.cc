@@ -15,6 +15,7 @@
 #include "serve/folder_traces.h"
 #include "serve/routes.h"
 #include "serve/table_order.h"
+#include "serve/token.h"
 
 namespace spotter::serve {
 namespace {
@@ -57,7 +58,7 @@ Server::Server(net::Loop& loop, ServeOptions options)
     : loop_(loop),
       options_(std::move(options)),
       program_(program_mark()),
-      guard_{options_.token, options_.tls ? "https" : "http", host_name(), {}},
+      guard_{options_.token, options_.view_token, options_.tls ? "https" : "http", host_name(), {}},
       jobs_(loop, options_.perfetto_url),
       desk_(loop, kAtOnce, options_.cache_bytes),
       agents_(loop, desk_, options_.agents, guard_.own_name),
@@ -73,6 +74,10 @@ Result<std::unique_ptr<Server>> Server::open(net::Loop& loop, ServeOptions optio
   if (!options.tls && !net::is_loopback(options.address))
     return fail(Code::denied, "{} is not on loopback: others need TLS to reach it (--certificate, --key)",
                 options.address);
+  if (!options.view_token.empty() && is_same_token(options.token, options.view_token))
+    return fail(
+        Code::invalid,
+        "the token of --view-token-file is that of --token-file: who may only look needs another one");
   TRY(check_roots(options.roots));
   for (std::string& root : options.roots) root = without_slashes(std::move(root));
   std::unique_ptr<Server> server(new Server(loop, std::move(options)));
@@ -86,7 +91,8 @@ Result<std::unique_ptr<Server>> Server::open(net::Loop& loop, ServeOptions optio
   } else {
     TRY_ASSIGN(server->http_, net::HttpServer::open_plain(loop, o.address, o.port, handle, error_answer));
   }
-  server->http_->trust([self](const net::HttpRequest& head) { return self->guard_.has_token(head); });
+  server->http_->trust(
+      [self](const net::HttpRequest& head) { return self->guard_.role_of(head).has_value(); });
   server->watch_ = std::make_unique<Watch>(
       o.roots, [self, post = loop.poster(), lives = std::weak_ptr(self->lives_)](std::vector<JobPtr> jobs) {
         post([self, lives, jobs = std::move(jobs)]() mutable {
@@ -115,12 +121,18 @@ std::shared_ptr<mcp::World> Server::world() const {
   return world;
 }
 
-std::string Server::url() const {
+std::string Server::url() const { return url_with(guard_.token); }
+
+std::string Server::view_url() const {
+  return guard_.view_token.empty() ? std::string() : url_with(guard_.view_token);
+}
+
+std::string Server::url_with(std::string_view token) const {
   const bool is_any = options_.address == "0.0.0.0" || options_.address == "::";
   const bool is_v6 = !is_any && options_.address.find(':') != std::string::npos;
   const std::string host = is_any ? guard_.own_name : options_.address;
   return fmt::format("{}://{}:{}{}/#token={}", guard_.scheme, is_v6 ? "[" + host + "]" : host, http_->port(),
-                     options_.base_path, guard_.token);
+                     options_.base_path, token);
 }
 
 // A line for each, but not more than so many in a while: anybody on this machine can cause one.
@@ -148,6 +160,7 @@ void Server::refuse(const net::HttpRequest& request, const net::HttpServer::Resp
 
 void Server::answer(net::HttpRequest request, net::HttpServer::Respond respond) {
   constexpr int kDenied = 403, kMoved = 301;
+  AccessRole role = AccessRole::view;
   if (const auto is = guard_.check_site(request); !is) return refuse(request, respond, is.error(), kDenied);
   const wire::Target target(request.target);
   std::string_view path = target.path;
@@ -164,16 +177,20 @@ void Server::answer(net::HttpRequest request, net::HttpServer::Respond respond) 
   if (!is_open(path)) {
     if (const auto is = guard_.check_fetch(request); !is)
       return refuse(request, respond, is.error(), kDenied);
-    if (!guard_.has_token(request))
+    const std::optional<AccessRole> holder = guard_.role_of(request);
+    if (!holder)
       return refuse(
           request, respond,
           {Code::denied,
            "this needs the token: Authorization: Bearer TOKEN, as the address has it that was printed"},
           kUnauthorized);
+    role = *holder;
+    if (const auto may = may_ask(role, request.method, path); !may)
+      return refuse(request, respond, may.error(), kDenied);
   }
   if (path == mcp::Endpoint::kPath)
     return assistants_.answer(std::move(request), std::move(respond), "", [this] { return world(); });
-  if (Agents::has(path)) return agents_.answer(path, request, std::move(respond));
+  if (Agents::has(path)) return agents_.answer(path, request, role, std::move(respond));
   answer_route(path, {jobs_, desk_, loop_.poster(), program_, request, target, {}, std::move(respond)});
 }
 

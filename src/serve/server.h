@@ -18,7 +18,8 @@
 //                                     that agent
 //
 // Answers are JSON, or x-spotter-columns (render/columns_binary.h) for who accepts that. Each has an ETag by
-// the sizes and times of the job's files, the program and what is asked; who may ask is in guard.h.
+// the sizes and times of the job's files, the program and what is asked; who may ask is in guard.h,
+// and for what a viewer may not in routes.h.
 #pragma once
 #include <memory>
 #include <string>
@@ -44,6 +45,7 @@ struct ServeOptions {
   std::vector<std::string> other_names;  // Guard
   std::string perfetto_url;              // JobList
   std::string token;
+  std::string view_token = {};    // Guard
   std::shared_ptr<net::Tls> tls;  // none: bare, and then only on loopback
   size_t cache_bytes = size_t{512} << 20;
 };
@@ -52,16 +54,18 @@ struct RouteCall;
 
 class Server {
  public:
-  // Errors: not_found (a root), invalid (the address), denied (neither loopback nor TLS), io.
+  // Errors: not_found (a root), invalid (the address; equal tokens), denied (neither loopback nor TLS), io.
   static Result<std::unique_ptr<Server>> open(net::Loop& loop, ServeOptions options);
   ~Server();
-  std::string url() const;  // of the page, with the token
+  std::string url() const;       // of the page, with the token
+  std::string view_url() const;  // with the one of viewers; empty where there is none
 
  private:
   friend struct Routes;
   Server(net::Loop& loop, ServeOptions options);
   void take(std::vector<JobPtr> jobs);
   std::shared_ptr<mcp::World> world() const;
+  std::string url_with(std::string_view token) const;
   void answer(net::HttpRequest request, net::HttpServer::Respond respond);
   void refuse(const net::HttpRequest& request, const net::HttpServer::Respond& respond, const Error& why,
               int status);

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { captureText, capturesOf, commandOf, hostsFor, ranksIn, requestOf, slowestOf, stepsOf, USUAL } from "../src/views/captures/data.ts";
-import type { Host } from "../src/data/agents.ts";
+import { mayRead, mayTrace, type Host } from "../src/data/agents.ts";
 import { tableOfRows } from "./timeline_tables.ts";
 
 test("a capture in an address, whatever its host is called", () => {
@@ -30,6 +30,14 @@ test("what is asked of agents", () => {
 test("the same as a command, with words that a shell leaves as they are", () => {
   assert.equal(commandOf({ ...USUAL, job: "it's", ranks: "0, 2", shapes: true }, "gpu01,gpu02"),
     "spotter trace --job 'it'\\''s' --rank 0,2 --duration 500ms --shapes --host gpu01,gpu02 --analyze");
+});
+
+test("who may begin captures, and who may have their files", () => {
+  const may = (host: Partial<Host>) => [mayTrace(host as Host), mayRead(host as Host)];
+  assert.deepEqual(may({ state: "up", role: "trace", isForViewer: false }), [true, true]);
+  assert.deepEqual(may({ state: "up", role: "view", isForViewer: false }), [false, false]);
+  assert.deepEqual(may({ state: "up", role: "view", isForViewer: true }), [false, true]);
+  assert.deepEqual(may({ state: "down", role: "view", isForViewer: true }), [false, false]);
 });
 
 test("those hosts are asked that have processes of the job", () => {

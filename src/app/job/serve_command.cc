@@ -31,7 +31,7 @@ namespace {
 struct Options {
   serve::ServeOptions serve;
   HostOptions hosts;
-  std::string token_file;
+  std::string token_file, view_token_file;
   net::TlsFiles tls;
   bool opens_browser = true;
 };
@@ -107,6 +107,9 @@ Result<int> serve_traces(Options options) {
   } else {
     TRY_ASSIGN(options.serve.token, serve::read_token(options.token_file));
   }
+  if (!options.view_token_file.empty()) {
+    TRY_ASSIGN(options.serve.view_token, serve::read_token(options.view_token_file));
+  }
   if (!options.tls.certificate.empty()) {
     TRY_ASSIGN(options.serve.tls, net::Tls::server(options.tls));
   }
@@ -115,6 +118,8 @@ Result<int> serve_traces(Options options) {
   std::signal(SIGCHLD, SIG_IGN);  // the browser's, which nobody waits for
   TRY_ASSIGN(const std::unique_ptr<serve::Server> server, serve::Server::open(loop, options.serve));
   std::printf("%s\n", server->url().c_str());
+  if (const std::string view = server->view_url(); !view.empty())
+    std::printf("role view: %s\n", view.c_str());
   std::fflush(stdout);
   std::optional<FirstPage> first_page;
   if (options.opens_browser && has_display()) {
@@ -185,6 +190,13 @@ std::vector<Option> serve_options(Options& o) {
        .help =
            "take the access token from this file, which only its user may read; by default it is a new one at each start",
        .read = keep(o.token_file),
+       .offer = offer_files()},
+      {.names = {"--view-token-file"},
+       .value = "FILE",
+       .help =
+           "a second token, in a file as that of --token-file: who has it has the role view, which sees everything and "
+           "changes nothing. Its address is printed in a second line",
+       .read = keep(o.view_token_file),
        .offer = offer_files()},
       {.names = {"--base-path"},
        .value = "/PATH",

@@ -16,6 +16,7 @@ export interface Host {
   state: "up" | "down" | "denied" | "asked";
   message: string; // why it is not up
   role: string; // what may be asked of it: view, trace, admin; empty: not known
+  isForViewer: boolean; // who asks has the token for viewers of `spotter serve`, which asks agents with its own rights
   version: string; // empty: not known
   uptimeNs: number; // NaN: not known
   failing: string | null; // parts of the agent, empty: none; null: not known
@@ -31,6 +32,7 @@ export interface Hosts {
 
 export function hostsOf(document: Document): Hosts {
   const table = tableOf(document, "hosts");
+  const { job, viewer } = document.members;
   const list = Array.from({ length: table.rows }, (_, row): Host => ({
     name: table.text("host", row),
     address: table.text("address", row),
@@ -38,17 +40,20 @@ export function hostsOf(document: Document): Hosts {
     state: table.text("state", row) as Host["state"],
     message: table.text("message", row),
     role: table.text("role", row),
+    isForViewer: viewer === true,
     version: table.text("version", row),
     uptimeNs: table.absolute("uptime_ns", row),
     failing: table.isNull("failing", row) ? null : table.text("failing", row),
     hasHistory: !table.has("history") || table.exact("history", row) !== "false",
     prefix: table.text("prefix", row),
   }));
-  const { job } = document.members;
   return { list, table, job: typeof job === "string" ? job : "" };
 }
 
 export const mayTrace = (host: Host): boolean => host.state === "up" && host.role !== "view";
+
+// What captures have written; an agent lets do that who may trace, `spotter serve` its viewers, too.
+export const mayRead = (host: Host): boolean => mayTrace(host) || (host.state === "up" && host.isForViewer);
 
 // Below /v1 of an agent.
 export const pathOf = (host: Host, path: string): string => (host.prefix === "" ? `v1/${path}` : `${host.prefix}${path}`);

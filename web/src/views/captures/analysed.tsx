@@ -1,7 +1,7 @@
 // What the traces of a capture say, without being copied anywhere: the agents read them where they are. A server puts
 // together what stands out in all of them; an agent that serves the page alone tells how long the steps are.
 import { useSignal } from "@preact/signals";
-import { mayTrace, tellHost, type Host } from "../../data/agents.ts";
+import { mayRead, tellHost, type Host } from "../../data/agents.ts";
 import { ask } from "../../data/server_source.ts";
 import { Table, tableOf, type Document } from "../../data/table.ts";
 import { sentenceOf } from "../../data/use.ts";
@@ -19,7 +19,7 @@ export function Analysed({ ids, hosts, table }: { ids: readonly CaptureId[]; hos
   if (table.rowsWhere("state", "written").length === 0) return null;
   const meant = ids.flatMap((id): Meant[] => {
     const host = hosts.find((each) => each.name === id.host);
-    return host === undefined || !mayTrace(host) ? [] : [{ host, id: id.id }];
+    return host === undefined || !mayRead(host) ? [] : [{ host, id: id.id }];
   });
   const ask = async () => {
     said.value = "asked";

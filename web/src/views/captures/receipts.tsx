@@ -1,7 +1,7 @@
 // One capture while it is under way and after: its receipts, which fill as they come, its end, and what its files say.
 import { useSignal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
-import { askHost, fileOf, mayTrace, pathOf, type Host } from "../../data/agents.ts";
+import { askHost, fileOf, mayRead, mayTrace, pathOf, type Host } from "../../data/agents.ts";
 import { request } from "../../data/server_source.ts";
 import type { Column, Document, Table } from "../../data/table.ts";
 import { pending, sentenceOf } from "../../data/use.ts";
@@ -123,7 +123,7 @@ function FileCell({ table, row, ids, hosts }: { table: Table; row: number; ids: 
   return (
     <>
       <span title={path}>{name}</span> <button type="button" title={`copy ${on}:${path}`} aria-label={`Copy the place of ${name}`} onClick={() => copy(`${on}:${path}`)}>Copy</button>
-      {host !== undefined && id !== undefined && mayTrace(host) && table.text("state", row) === "written" && (
+      {host !== undefined && id !== undefined && mayRead(host) && table.text("state", row) === "written" && (
         <> <button type="button" aria-label={`Download ${name}`} onClick={download}>Download</button></>
       )}
       {state.value !== "" && <> <span role="status">{state.value}</span></>}
@@ -133,6 +133,7 @@ function FileCell({ table, row, ids, hosts }: { table: Table; row: number; ids: 
 
 function EndButton({ ids, hosts }: { ids: readonly CaptureId[]; hosts: readonly Host[] }) {
   const errors = useSignal<string[]>([]);
+  if (!hosts.some((host) => mayTrace(host) && ids.some((id) => id.host === host.name))) return null;
   const end = async () => {
     const results = await Promise.allSettled(ids.map(async (id) => {
       const host = hosts.find((each) => each.name === id.host);
