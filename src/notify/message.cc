@@ -4,12 +4,15 @@
 
 #include <algorithm>
 
+#include "base/text/quantity.h"
 #include "base/text/shell_word.h"
 #include "base/text/utf8.h"
+#include "notify/headline.h"
 #include "notify/symptom.h"
 #include "notify/words.h"
 #include "render/render.h"
 #include "respond/alerts/alert.h"
+#include "respond/rules/list.h"
 
 namespace spotter::notify {
 namespace {
@@ -21,53 +24,21 @@ constexpr size_t kMostName = 32, kMostSentence = 300, kMostLine = 160, kMostQuot
 constexpr size_t kMostEvidence = 3, kMostCommands = 3;
 constexpr i64 kMostPlausible = i64{1} << 40;
 
+// Whole ones, as many as there is room for; the first one in any case.
 std::string joined(const std::vector<std::string>& texts, size_t most_characters) {
+  constexpr size_t kMostMark = 14;  // "; and 12 more"
   std::string all;
-  for (const std::string& text : texts) all += (all.empty() ? "" : ", ") + clean(text, most_characters);
-  return clean(all, most_characters);
-}
-
-std::string whose(const Incident& i) {
-  if (i.shared_by)
-    return count_text(i.shared_by->job_count, "job", "jobs") + " on " + clean(i.host, kMostName);
-  if (i.job.id.empty() && i.host.empty()) return "Cluster " + clean(i.cluster, kMostName);
-  if (i.job.id.empty()) return "Host " + clean(i.host, kMostName);
-  std::string text = "Job " + clean(i.job.id, kMostName);
-  if (!i.job.name.empty()) text += " " + clean(i.job.name, kMostName);
-  if (!i.job.user.empty()) text += " (" + clean(i.job.user, kMostName) + ")";
-  return text;
-}
-
-std::string spaced(std::string name) {
-  std::ranges::replace(name, '_', ' ');
-  return clean(name, kMostName);
-}
-
-Ns began(const Incident& i) { return i.symptom.since > 0 ? i.symptom.since : i.opened; }
-Ns ended(const Telling& telling) {
-  return telling.incident.closed > 0 ? telling.incident.closed : telling.at;
-}
-
-std::string what_of(const Telling& telling) {
-  const Incident& i = telling.incident;
-  std::string text = whose(i) + ": " + symptom_text(i);
-  if (telling.occasion == Occasion::resolved && i.ending == Ending::over)
-    return text + fmt::format(", {} ({})", clocks_text(began(i), ended(telling), telling.at),
-                              length_text(ended(telling) - began(i)));
-  if (began(i) > 0) text += (is_moment(i) ? " at " : " since ") + clock_text(began(i), telling.at);
-  // Where metrics alone say the cause it is what was said already.
-  if (i.verdict && i.verdict->cause != i.symptom.rule) {
-    const std::string suspects = suspects_text(i.verdict->suspects);
-    text += "; " + spaced(i.verdict->cause) + (suspects.empty() ? "" : ": " + suspects);
-  } else if (i.state == IncidentState::inconclusive) {
-    text += "; no cause found";
+  for (size_t k = 0; k < texts.size(); ++k) {
+    const std::string text = (k == 0 ? "" : "; ") + clean(texts[k], most_characters);
+    if (k > 0 && display_width(all + text) + (k + 1 < texts.size() ? kMostMark : 0) > most_characters)
+      return all + fmt::format("; and {} more", texts.size() - k);
+    all += text;
   }
-  if (i.symptom.hosts <= 1 || telling.occasion == Occasion::resolved) return text;
-  const std::string hosts = " · " + count_text(i.symptom.hosts, "host", "hosts");
-  // The first to go where there is no room.
-  constexpr size_t kMostMark = 12;
-  return display_width(text + hosts) + kMostMark <= kMostHeadline ? text + hosts : text;
+  return all;
 }
+
+// What speaks against the verdict itself, not against other causes.
+bool is_doubt(const std::string& text) { return text.starts_with(respond::kDoubt); }
 
 // "gpu05 and gpu06"; of many the first.
 std::string listed(const std::vector<std::string>& names, i64 count) {
@@ -80,15 +51,25 @@ std::string listed(const std::vector<std::string>& names, i64 count) {
   return more > 0 ? text + fmt::format(" and {} more", more) : text;
 }
 
+// "0-7,37"; 0: it is not said.
 i64 ranks_of(const std::string& list) {
-  if (list.empty()) return 0;
-  return std::ranges::count(list, ',') + 1;
+  i64 count = 0;
+  for (const std::string& word : split_commas(list)) {
+    const size_t dash = std::min(word.find('-'), word.size());
+    const auto first = whole_number(std::string_view(word).substr(0, dash));
+    const auto last = dash == word.size() ? first : whole_number(std::string_view(word).substr(dash + 1));
+    if (!first || !last || *last < *first) return 0;
+    count += *last - *first + 1;
+  }
+  return count;
 }
 
 std::string capture_text(const CaptureOfIncident& c) {
   std::string text = "a capture";
-  if (ranks_of(c.ranks) > 0 && c.ranks.find('-') == c.ranks.npos)
-    text += " of " + count_text(ranks_of(c.ranks), "rank", "ranks");
+  if (c.ranks == "all")
+    text += " of all ranks";
+  else if (const i64 ranks = ranks_of(c.ranks); ranks > 0)
+    text += " of " + count_text(ranks, "rank", "ranks");
   if (c.steps > 0) text += ", " + count_text(c.steps, "step", "steps");
   return text;
 }
@@ -96,7 +77,10 @@ std::string capture_text(const CaptureOfIncident& c) {
 std::string tried(const Incident& i) {
   std::string text;
   for (const CaptureOfIncident& c : i.captures) text += (text.empty() ? "" : "; ") + capture_text(c);
-  return text.empty() ? "metrics and logs alone, nothing was traced" : clean(text, kMostLine);
+  if (!text.empty()) return clean(text, kMostLine);
+  return i.family == "progress"
+             ? "what its ranks wait for, NCCL's own report, flight recorders, logs; what stands is not traced"
+             : "metrics and logs alone, nothing was traced";
 }
 
 std::string who_of(const Telling& telling) {
@@ -105,9 +89,9 @@ std::string who_of(const Telling& telling) {
   const bool is_over = is_closed && i.ending == Ending::over;
   std::string ended;
   if (is_closed && i.ending == Ending::new_normal)
-    ended = "Nothing was mended: it has been so for so long that only what is worse will be told. ";
+    ended = "Nothing was mended: it has lasted so long that it counts as normal. ";
   if (is_closed && i.ending == Ending::not_known)
-    ended = "Whether it is over is not known: who saw it has gone or was restarted. ";
+    ended = "It is not known whether it is over: the agents that saw it are gone or were restarted. ";
   if (i.verdict)
     return ended +
            (is_over     ? "The cause was: "
@@ -143,7 +127,7 @@ std::vector<EvidenceLine> all_evidence(const Incident& i) {
   if (i.shared_by) all.push_back({"jobs " + listed(i.shared_by->jobs, i.shared_by->job_count), {}});
   if (!i.shared_incident.empty())
     all.push_back(
-        {"other jobs of one host have the like at the same time: " + clean(i.shared_incident, kMostName * 4),
+        {"other jobs on the same host have it, too: incident " + clean(i.shared_incident, kMostName * 4),
          {}});
   // What the verdict says already is not said twice.
   for (const Evidence& e : i.evidence)
@@ -158,7 +142,8 @@ std::vector<EvidenceLine> all_evidence(const Incident& i) {
     const bool is_first = i.shared_by ? &c == &i.conditions.front() : c.rule == i.symptom.rule;
     if (is_first || !c.is_firing) continue;
     all.push_back({i.shared_by ? condition_text(c) + of_job(c) : condition_text(c), {}});
-    if (!c.text.empty()) all.back().quoted = clean(c.text, kMostQuoted);
+    const bool is_of_log = c.rule == kAlert || c.source.starts_with("log");
+    if (is_of_log && !c.text.empty()) all.back().quoted = clean(c.text, kMostQuoted);
   }
   for (const LogLine& line : i.logs) {
     if (line.text == worst.text) continue;
@@ -201,7 +186,8 @@ std::vector<std::string> commands_of(const Incident& i) {
   // Whole, or not at all: who copies one that is cut runs another.
   if (!i.to_trace.empty() && clean(i.to_trace, kMostCommand) == i.to_trace) all.push_back(i.to_trace);
   for (const Evidence& e : i.evidence) {
-    if (all.size() < kMostCommands && !e.command.empty()) all.push_back(clean(e.command, kMostCommand));
+    const bool is_whole = !e.command.empty() && clean(e.command, kMostCommand) == e.command;
+    if (all.size() < kMostCommands && is_whole) all.push_back(e.command);
   }
   return all;
 }
@@ -282,13 +268,19 @@ Message message_of(const Telling& telling, const Surroundings& surroundings) {
     m.acknowledged = fmt::format("Acknowledged by {}.", clean(i.acknowledged->by, kMostName));
   if (telling.occasion == Occasion::resolved) return m;
   if (i.verdict) m.confidence = fmt::format("{} confidence", confidence_name(i.verdict->confidence));
+  std::vector<std::string> against, doubts;
+  for (const std::string& text : i.against)
+    is_doubt(text) ? doubts.push_back(text.substr(std::string_view(kDoubt).size())) : against.push_back(text);
+  m.against = joined(against, kMostLine);
+  m.doubts = joined(doubts, kMostLine);
   m.evidence = all_evidence(i);
-  m.more_evidence = m.evidence.size() - std::min(m.evidence.size(), kMostEvidence);
-  m.evidence.resize(std::min(m.evidence.size(), kMostEvidence));
-  m.against = joined(i.against, kMostLine);
+  const size_t most = doubts.empty() ? kMostEvidence : kMostEvidence - 1;  // of nine lines
+  m.more_evidence = m.evidence.size() - std::min(m.evidence.size(), most);
+  m.evidence.resize(std::min(m.evidence.size(), most));
   m.not_known = joined(i.not_known, kMostLine);
   m.remedy =
       i.verdict && !i.verdict->remedy.empty() ? clean(i.verdict->remedy, kMostSentence) : first_remedy(i);
+  if (!m.remedy.empty() && m.remedy.back() != '.') m.remedy += '.';
   return m;
 }
 
@@ -300,7 +292,10 @@ std::vector<std::string> lines_of(const Message& m) {
   add(m.confidence.empty() ? m.who : fmt::format("{} ({})", m.who, m.confidence));
   for (const EvidenceLine& e : m.evidence)
     add(e.quoted.empty() ? " • " + e.says : fmt::format(" • {}: “{}”", e.says, e.quoted));
-  if (m.more_evidence > 0) lines.back() += fmt::format(" (and {} more)", m.more_evidence);
+  if (m.more_evidence > 0)
+    lines.back() +=
+        fmt::format("; {} not shown", count_text(static_cast<i64>(m.more_evidence), "more is", "more are"));
+  if (!m.doubts.empty()) add(" But: " + m.doubts);
   if (!m.against.empty()) add(" Not: " + m.against);
   if (!m.not_known.empty()) add(" Not known: " + m.not_known);
   std::string act = m.acknowledged;
@@ -331,7 +326,8 @@ std::vector<std::string> details_of(const Telling& telling) {
   std::vector<std::string> lines;
   for (const EvidenceLine& e : all_evidence(i))
     lines.push_back(e.quoted.empty() ? e.says : fmt::format("{}: {}", e.says, e.quoted));
-  for (const std::string& text : i.against) lines.push_back("not: " + clean(text, kMostLine));
+  for (const std::string& text : i.against)
+    lines.push_back((is_doubt(text) ? "" : "not: ") + clean(text, kMostLine));
   for (const std::string& text : i.not_known) lines.push_back("not known: " + clean(text, kMostLine));
   for (const CaptureOfIncident& c : i.captures) {
     std::string line = capture_text(c);

@@ -23,7 +23,8 @@ struct Message {
   std::string confidence;  // "high confidence"; empty: no cause is known
   std::vector<EvidenceLine> evidence;  // the most telling ones
   size_t more_evidence = 0;            // that there is beyond those
-  std::string against, not_known;      // "network, code"; empty: nothing
+  std::string against, not_known;      // "network; code"; empty: nothing
+  std::string doubts;                  // what speaks against `who`
   std::string cost;                    // "Costs 7,300 GPU-hours a day."; empty: not known
   std::string remedy;                  // "drain gpu05 …"; empty: none
   std::string acknowledged;            // "Acknowledged by carol."; empty: by nobody

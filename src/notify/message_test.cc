@@ -11,6 +11,9 @@
 #include "notify/symptom.h"
 #include "notify/test_incidents.h"
 #include "notify/words.h"
+#include "respond/hang.h"
+#include "respond/incidents/symptoms.h"
+#include "respond/rules/list.h"
 
 namespace spotter::notify {
 namespace {
@@ -51,14 +54,55 @@ TEST(MessageTest, LongStepsAreSaidToBeFew) {
   EXPECT_NE(text_of_steps(11).find(kFew), std::string::npos) << text_of_steps(11);
 }
 
+// What its rule says is the cause, where no trace says more.
+Telling of_metrics(const char* rule) {
+  Telling telling = telling_of(rule, kCases[2]);
+  Incident& i = telling.incident;
+  const Condition condition = i.conditions.front();
+  i.verdict = verdict_of({&condition});
+  i.state = i.verdict ? IncidentState::verdict : IncidentState::inconclusive;
+  i.captures.clear();
+  i.report.reset();
+  i.conditions.resize(1);
+  return telling;
+}
+
+Telling of_a_hang() {
+  HangFacts facts{.host = "gpu01", .world_size = 1024};
+  facts.ranks = {{.host = "gpu05", .rank = 37, .pid = 615, .state = 'T'}};
+  Conclusion conclusion = conclusion_of(facts);
+  Telling telling = telling_of("progress_stopped", kCases[2]);
+  Incident& i = telling.incident;
+  i.verdict = conclusion.verdict;
+  i.evidence = conclusion.evidence;
+  i.against = {"but others wait for rank 12, say NCCL or the flight recorders"};
+  i.not_known = conclusion.not_known;
+  i.state = IncidentState::verdict;
+  return telling;
+}
+
+// Those that are sent: what a rule finds is a cause or a symptom, and critical ones are told at once.
 // SPOTTER_WRITE_GOLDEN=1 writes it anew; look at what has changed.
 TEST(MessageTest, EachRuleOnEachOccasion) {
   constexpr const char* kPath = "tests/fixtures/notify/messages.txt";
   std::string all;
+  const auto add = [&](const std::string& name, const Telling& telling) {
+    all += fmt::format("== {}\n{}\n", name, text_of(message_of(telling, {})));
+  };
   for (const char* rule : kTestRules) {
-    for (const Case& c : kCases)
-      all += fmt::format("== {} {}\n{}\n", rule, c.name, text_of(message_of(telling_of(rule, c), {})));
+    const Condition condition = test_condition(rule);
+    const bool is_cause = find_rule(rule)->rank_as_cause != 0;
+    if (condition.urgency == Urgency::critical && condition.family != "progress")
+      add(std::string(rule) + " opened", telling_of(rule, kCases[0]));
+    if (is_cause) {
+      add(std::string(rule) + " verdict of metrics", of_metrics(rule));
+    } else {
+      for (const Case& c : {kCases[1], kCases[2]})
+        add(fmt::format("{} {}", rule, c.name), telling_of(rule, c));
+    }
+    add(std::string(rule) + " resolved", telling_of(rule, kCases[3]));
   }
+  add("hang verdict", of_a_hang());
   for (const Case& c : {kCases[2], kCases[3]})
     all += fmt::format("== shared step_time_up {}\n{}\n", c.name,
                        text_of(message_of(shared_telling(c.occasion), {})));

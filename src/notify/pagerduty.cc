@@ -48,6 +48,7 @@ json::object details(const Telling& telling, const Message& m) {
     if (!text.empty()) all[name] = text;
   };
   add("confidence", m.confidence);
+  add("but", m.doubts);
   add("not", m.against);
   add("not_known", m.not_known);
   add("cost", m.cost);

@@ -6,6 +6,7 @@
 #include "net/digest.h"
 #include "notify/endpoint.h"
 #include "notify/endpoint_settings.h"
+#include "notify/headline.h"
 #include "notify/list.h"
 #include "notify/secret.h"
 #include "notify/slack_blocks.h"
@@ -77,7 +78,7 @@ class SlackBot : public Notifier {
         {"mrkdwn", false},
         {"unfurl_links", false},
         {"unfurl_media", false},
-        {"blocks", slack_blocks(message, telling.occasion == Occasion::test ? 0 : telling.incident.opened)}};
+        {"blocks", slack_blocks(message, telling.occasion == Occasion::test ? 0 : began(telling.incident))}};
     Kept kept = Kept::of(kept_text);
     Said said = amend(kept, content, telling.at);
     const bool is_amended = !kept.ts.empty() && !is_one_of(kLost, said.error);
@@ -194,7 +195,7 @@ class SlackWebhook : public Notifier {
     const Message message = message_of(telling, surroundings_);
     return post(
         {{"text", slack_fallback(message)},
-         {"blocks", slack_blocks(message, telling.occasion == Occasion::test ? 0 : telling.incident.opened)}},
+         {"blocks", slack_blocks(message, telling.occasion == Occasion::test ? 0 : began(telling.incident))}},
         telling.at);
   }
   bool has_digest() const override { return true; }

@@ -80,6 +80,7 @@ json::array slack_blocks(const Message& m, Ns began) {
   if (!evidence.empty()) blocks.push_back(section(evidence));
   std::string rest;
   const auto add = [&](const std::string& line) { rest += (rest.empty() ? "" : "\n") + line; };
+  if (!m.doubts.empty()) add("*But:* " + slack_escaped(m.doubts, kMostList));
   if (!m.against.empty()) add("*Not:* " + slack_escaped(m.against, kMostList));
   if (!m.not_known.empty()) add("*Not known:* " + slack_escaped(m.not_known, kMostList));
   if (!m.acknowledged.empty()) add(slack_escaped(m.acknowledged, kMostList));

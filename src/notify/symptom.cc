@@ -6,6 +6,7 @@
 
 #include "notify/words.h"
 #include "respond/alerts/alert.h"
+#include "respond/rules/list.h"
 #include "respond/steps/step_blocks.h"
 
 namespace spotter::notify {
@@ -14,12 +15,15 @@ namespace {
 using respond::Condition;
 using respond::Incident;
 
-constexpr size_t kMostName = 40;  // characters of a host's or device's name
+constexpr size_t kMostName = 40;   // characters of a host's or device's name
+constexpr size_t kMostFault = 80;  // of what a driver says
 
-// "gpu 5" as people write it, other devices as they are.
+// "gpu 5" as people write it, without the metric that a rule looks at; other devices as they are.
 std::string device_text(const Condition& c) {
+  constexpr std::string_view kGpu = "gpu ";
   const std::string name = clean(c.device, kMostName);
-  return name.starts_with("gpu") ? "GPU" + name.substr(3) : name;
+  if (!name.starts_with(kGpu)) return name;
+  return "GPU " + name.substr(kGpu.size(), name.find(' ', kGpu.size()) - kGpu.size());
 }
 
 std::string on_host(const std::string& what, const Condition& c) {
@@ -74,51 +78,71 @@ std::string progress_stopped(const Condition& c) {
   return "no step for " + value_text(c) + (c.baseline ? fmt::format(" (usual: {})", baseline_text(c)) : "");
 }
 std::string collective_stuck(const Condition& c) {
-  if (c.value && c.unit == "s") return "a collective has not ended for " + value_text(c);
+  if (c.value && c.unit == "s") return rank_text(c) + " gave up a collective after " + value_text(c);
+  if (c.rank && c.value)
+    return fmt::format("a collective is stuck: {} has not arrived{}", rank_text(c),
+                       *c.value > 1 ? fmt::format(" (of {:.0f} such ranks)", *c.value) : "");
   if (c.value && c.unit == "count" && *c.value >= 1)
     return fmt::format("a collective is stuck ({} missing)",
                        count_text(static_cast<i64>(*c.value), "rank is", "ranks are"));
   return "a collective is stuck";
 }
-std::string rank_gone(const Condition& c) { return rank_text(c) + " is gone (the others run)"; }
+std::string rank_gone(const Condition& c) { return rank_text(c) + " ended (the other ranks did not)"; }
 std::string rank_outlier(const Condition& c) {
   if (!has_both(c)) return rank_text(c) + " differs from its peers";
   if (c.unit == "generation")
     return fmt::format("{}: PCIe of generation {:.0f}, its peers {:.0f}", rank_text(c), *c.value,
                        *c.baseline);
-  const char* what = c.unit == "Hz" ? ": clock" : c.unit == "lanes" ? ": PCIe" : ":";
+  const bool is_memory = c.device.find("memory") != c.device.npos;
+  const char* what = c.unit == "Hz"      ? (is_memory ? ": memory clock" : ": SM clock")
+                     : c.unit == "lanes" ? ": PCIe"
+                                         : ":";
   return fmt::format("{}{} {}, its peers {}", rank_text(c), what, value_text(c), baseline_text(c));
 }
 std::string gpu_throttled(const Condition& c) {
   return gpu_text(c) + " is throttled" +
-         (c.value && c.unit == "ratio" ? " " + value_text(c) + " of the time" : "");
+         (has_both(c) ? fmt::format(": clock {} of {}", value_text(c), baseline_text(c)) : "");
 }
 std::string gpu_fault(const Condition& c) {
-  if (c.value && c.unit == "xid") return fmt::format("{} has a fault (XID {:.0f})", gpu_text(c), *c.value);
-  return gpu_text(c) + " has a fault" + numbers_text(c, "before");
+  // What the driver says of it: "XID 79: the GPU has fallen off the bus".
+  const std::string what = !c.text.empty()              ? clean(c.text, kMostFault)
+                           : c.value && c.unit == "xid" ? fmt::format("XID {:.0f}", *c.value)
+                                                        : std::string();
+  return gpu_text(c) + " has a fault" + (what.empty() ? "" : " (" + what + ")");
 }
 std::string gpu_idle_in_job(const Condition& c) {
-  return gpu_text(c) + " does nothing" +
-         (c.value && c.unit == "ratio" ? " (SMs active: " + value_text(c) + ")" : "");
+  if (!has_both(c)) return gpu_text(c) + " is idle";
+  return fmt::format("{} is idle: busy {} of the time, limit {}", gpu_text(c), value_text(c),
+                     baseline_text(c));
 }
 std::string gpu_shared(const Condition& c) {
-  return gpu_text(c) + " is used by another process" +
-         (c.value && c.unit == "ratio" ? " for " + value_text(c) + " of the time" : "");
+  const std::string who =
+      c.text.empty() ? "another process" : clean(c.text, kMostName) + ", not of this job,";
+  if (!c.value) return gpu_text(c) + " is used by " + who;
+  return fmt::format("{}: {} takes {} of its time", gpu_text(c), who, value_text(c));
 }
 std::string link_errors(const Condition& c) {
   const std::string place = place_text(c, "a link");
-  if (!c.value) return "errors of " + place;
-  if (c.unit != "count") return fmt::format("errors of {}{}", place, numbers_text(c, "usual"));
-  return fmt::format("{}: {} in 10 min", place, count_text(static_cast<i64>(*c.value), "error", "errors"));
+  const std::string what = c.text.empty() ? "errors" : clean(c.text, kMostName);
+  if (!c.value) return fmt::format("{}: {}", place, what);
+  // "the link went down" is what happened, "symbol errors" what there are so many of.
+  return c.text.starts_with("the ") ? fmt::format("{}: {} ({:.0f} ×, usual 0)", place, what, *c.value)
+                                    : fmt::format("{}: {:.0f} {} (usual 0)", place, *c.value, what);
 }
 std::string rdma_congestion(const Condition& c) {
-  return place_text(c, "the network") + " is congested" + numbers_text(c, "its peers");
+  const std::string text = place_text(c, "the network") + " is congested";
+  if (!has_both(c)) return text;
+  return fmt::format("{}: {:.0f} retransmits and congestion notices a second, its peers {:.0f}", text,
+                     *c.value, *c.baseline);
 }
 std::string host_starved(const Condition& c) {
-  const std::string for_what = c.device.empty() ? "memory, CPU or disk" : device_text(c);
-  const std::string host = c.host.empty() ? "a host" : clean(c.host, kMostName);
-  return fmt::format("{} waits for {}{}", host, for_what,
-                     c.value && c.unit == "ratio" ? " " + value_text(c) + " of the time" : "");
+  const std::string for_what = c.device == "cpu"  ? "a processor"
+                               : c.device == "io" ? "disks"
+                               : c.device.empty() ? "memory, a processor or disks"
+                                                  : device_text(c);
+  const std::string text = on_host("tasks", c) + " wait for " + for_what;
+  if (!has_both(c)) return text;
+  return fmt::format("{} {} of the time, limit {}", text, value_text(c), baseline_text(c));
 }
 // A path of a control group says little to people, and its end most.
 std::string cpu_throttled(const Condition& c) {
@@ -128,12 +152,23 @@ std::string cpu_throttled(const Condition& c) {
          (c.value && c.unit == "ratio" ? " in " + value_text(c) + " of its periods" : "");
 }
 std::string oom_kill(const Condition& c) {
-  const std::string whose = c.rank ? rank_text(c) : on_host("a process", c);
-  return whose + " was killed (out of memory)";
+  const bool are_many = c.value && *c.value > 1;
+  const std::string whose = are_many ? fmt::format("{:.0f} processes", *c.value) : "a process";
+  return fmt::format("{} {} killed (out of memory)", c.rank ? rank_text(c) : on_host(whose, c),
+                     are_many && !c.rank ? "were" : "was");
 }
-std::string storage_hangs(const Condition& c) { return place_text(c, "a file system") + " does not answer"; }
+std::string storage_hangs(const Condition& c) {
+  const std::string device = c.text.empty() ? "" : " (" + clean(c.text, kMostName) + ")";
+  const std::string path = c.device.empty() ? "a file system" : clean(c.device, kMostName);
+  return on_host(path + device, c) + " does not answer";
+}
+// The kind of line is ours, the line a job's.
 std::string log_error(const Condition& c) {
-  return (c.rank || !c.host.empty() ? rank_text(c) : "a rank") + " logs an error";
+  std::string kind = clean(c.device, kMostName);
+  std::ranges::replace(kind, '_', ' ');
+  const std::string what = kind.empty() ? "an error" : "“" + kind + "”";
+  if (c.rank) return fmt::format("{} logs {}", rank_text(c), what);
+  return fmt::format("{} has {}", on_host("a log of the job", c), what);
 }
 // Its name and who sent it; whom it is about, where it says so.
 std::string alert(const Condition& c) {
@@ -144,30 +179,30 @@ std::string alert(const Condition& c) {
 struct RuleWords {
   const char* rule;
   std::string (*says)(const Condition&);
-  const char* remedy;
-  bool is_moment = false;  // it happened at a time, and does not go on
+  bool is_moment = false;   // it happened at a time, and does not go on
+  const char* remedy = "";  // of a symptom; a rule that names a cause has its own
 };
 constexpr RuleWords kWords[] = {
-    {"step_time_up", step_time_up, ""},
-    {"step_time_creep", step_time_creep, ""},
-    {"step_time_spikes", step_time_spikes, ""},
-    {"progress_stopped", progress_stopped, "see which ranks wait, and for whom, before you restart it."},
-    {"collective_stuck", collective_stuck,
-     "look at the ranks that have not arrived, not at those that wait."},
-    {"rank_gone", rank_gone, "read its log; restart the job, the others wait for it.", true},
-    {"rank_outlier", rank_outlier, ""},
-    {"gpu_throttled", gpu_throttled, "look at the cooling and the power of the host."},
-    {"gpu_fault", gpu_fault, "drain the host, then reset or replace the GPU.", true},
-    {"gpu_idle_in_job", gpu_idle_in_job, "see whether its process waits for data or for other ranks."},
-    {"gpu_shared", gpu_shared, "end that process, or give each its own GPU."},
-    {"link_errors", link_errors, "look at the cable and the port at both of its ends."},
-    {"rdma_congestion", rdma_congestion, "see what else uses the same switches."},
-    {"host_starved", host_starved, "see what else runs on the host."},
-    {"cpu_throttled", cpu_throttled, "raise the CPU limit of its container or job, or lower what it does."},
-    {"oom_kill", oom_kill, "lower what the host's processes need, data loader workers first.", true},
-    {"storage_hangs", storage_hangs, "see whether other hosts reach that file system."},
-    {respond::kAlert, alert, ""},
-    {"log_error", log_error, "read the log around that line.", true},
+    {"step_time_up", step_time_up},
+    {"step_time_creep", step_time_creep},
+    {"step_time_spikes", step_time_spikes},
+    {"progress_stopped", progress_stopped, false,
+     "see which ranks wait, and for whom, before you restart it"},
+    {"collective_stuck", collective_stuck},
+    {"rank_gone", rank_gone, true},
+    {"rank_outlier", rank_outlier},
+    {"gpu_throttled", gpu_throttled},
+    {"gpu_fault", gpu_fault, true},
+    {"gpu_idle_in_job", gpu_idle_in_job},
+    {"gpu_shared", gpu_shared},
+    {"link_errors", link_errors},
+    {"rdma_congestion", rdma_congestion},
+    {"host_starved", host_starved},
+    {"cpu_throttled", cpu_throttled},
+    {"oom_kill", oom_kill, true},
+    {"storage_hangs", storage_hangs},
+    {respond::kAlert, alert},
+    {"log_error", log_error, true},
 };
 
 const RuleWords* words_of(const std::string& rule) {
@@ -207,10 +242,14 @@ std::string symptom_text(const Incident& incident) {
   const Condition worst = worst_condition(incident);
   const std::string text = condition_text(worst);
   if (incident.shared_by) return text + of_job(worst);
-  // Steps are the whole job's: who else says so is in the count of hosts.
-  if (!worst.rank && worst.device.empty()) return text;
-  const i64 more = std::ranges::count(incident.conditions, worst.rule, &Condition::rule) - 1;
-  return more > 0 ? fmt::format("{}; {} more like it", text, more) : text;
+  // Steps are the whole job's: who else says so is in the count of hosts. A collective counts its own ranks.
+  const bool is_of_job = incident.family == "speed" || incident.family == "progress";
+  if (is_of_job && worst.rule != respond::kRankOutlier.name && worst.rule != respond::kRankGone.name)
+    return text;
+  const i64 shown = std::ranges::count(incident.conditions, worst.rule, &Condition::rule);
+  const bool are_all = shown == std::ssize(incident.conditions);
+  const i64 more = (are_all ? std::max(incident.condition_count, shown) : shown) - 1;
+  return more > 0 ? fmt::format("{}; the same on {} more", text, more) : text;
 }
 
 std::string measured_by(const Incident& incident) {
@@ -233,6 +272,8 @@ bool is_moment(const Incident& incident) {
 }
 
 std::string first_remedy(const Incident& incident) {
+  const respond::Rule* rule = respond::find_rule(incident.symptom.rule);
+  if (rule && *rule->remedy) return rule->remedy;
   const RuleWords* words = words_of(incident.symptom.rule);
   return words ? words->remedy : "";
 }

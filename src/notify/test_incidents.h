@@ -39,29 +39,49 @@ inline respond::Condition test_condition(const std::string& rule) {
     set("speed", Urgency::warning, "s", 4.42, 3.10, "profilerStep");
     c.spreads = 17.2;
     c.step = 18250;
+    c.rank = 37;
   }
-  if (rule == "step_time_creep") set("speed", Urgency::info, "ratio", 0.071, {}, "profilerStep");
-  if (rule == "step_time_spikes") set("speed", Urgency::info, "count", 7, {}, "log:megatron");
-  if (rule == "progress_stopped") set("progress", Urgency::critical, "s", 95, 3.10, "profilerStep");
-  if (rule == "collective_stuck") set("progress", Urgency::critical, "count", 3, {}, "ras");
-  if (rule == "rank_gone") set("progress", Urgency::critical, "", {}, {}, "proc"), of(37, "");
-  if (rule == "rank_outlier") set("speed", Urgency::warning, "Hz", 1.155e9, 1.98e9, "nvml"), of(37, "gpu 5");
-  if (rule == "gpu_throttled") set("gpu", Urgency::warning, "ratio", 0.63, {}, "nvml"), of(37, "gpu 5");
-  if (rule == "gpu_fault") set("gpu", Urgency::critical, "xid", 79, {}, "nvml"), of(37, "gpu 5");
-  if (rule == "gpu_idle_in_job") set("gpu", Urgency::warning, "ratio", 0.02, {}, "dcgm"), of(37, "gpu 5");
-  if (rule == "gpu_shared") set("gpu", Urgency::info, "ratio", 0.59, {}, "nvml"), of(37, "gpu 5");
-  if (rule == "link_errors")
-    set("network", Urgency::warning, "count", 15, {}, "sysfs"), of({}, "mlx5_0 port 1");
+  if (rule == "step_time_creep") set("speed", Urgency::info, "ratio", 0.071, {}, "profilerStep"), of(37, "");
+  if (rule == "step_time_spikes") set("speed", Urgency::info, "count", 7, {}, "log:megatron"), of(1023, "");
+  if (rule == "progress_stopped")
+    set("progress", Urgency::critical, "s", 95, 3.10, "profilerStep"), of(37, "");
+  if (rule == "collective_stuck")
+    set("progress", Urgency::critical, "count", 3, {}, "NCCL RAS"), of(37, "AllReduce 5");
+  if (rule == "rank_gone") set("progress", Urgency::critical, "", {}, {}, "/proc"), of(37, "");
+  if (rule == "rank_outlier")
+    set("speed", Urgency::warning, "Hz", 1.155e9, 1.98e9, "driver"), of(37, "gpu 5 sm_clock_hertz");
+  if (rule == "gpu_throttled") set("gpu", Urgency::warning, "Hz", 1.155e9, 1.98e9, "driver"), of(37, "gpu 5");
+  if (rule == "gpu_fault") {
+    set("gpu", Urgency::critical, "xid", 79, {}, "driver");
+    of(37, "gpu 5");
+    c.text = "XID 79: the GPU has fallen off the bus: it cannot be reached";
+  }
+  if (rule == "gpu_idle_in_job") set("gpu", Urgency::warning, "ratio", 0.02, 0.05, "driver"), of(37, "gpu 5");
+  if (rule == "gpu_shared") {
+    set("gpu", Urgency::info, "ratio", 0.59, {}, "driver");
+    of(37, "gpu 5");
+    c.text = "process 615 of bob";
+  }
+  if (rule == "link_errors") {
+    set("network", Urgency::warning, "count", 1, 0, "rdma");
+    of({}, "mlx5_0 port 1");
+    c.text = "the link went down";
+  }
   if (rule == "rdma_congestion")
-    set("network", Urgency::info, "per_s", 350, 12, "sysfs"), of({}, "mlx5_0 port 1");
-  if (rule == "host_starved") set("host", Urgency::warning, "ratio", 0.23, {}, "psi"), of({}, "memory");
+    set("network", Urgency::info, "per_s", 350, 12, "rdma"), of({}, "mlx5_0 port 1");
+  if (rule == "host_starved")
+    set("host", Urgency::warning, "ratio", 0.23, 0.1, "/proc/pressure"), of({}, "memory");
   if (rule == "cpu_throttled")
     set("host", Urgency::info, "ratio", 0.92, {}, "cgroup"), of(37, "/kubepods/burstable/pod7f3a");
-  if (rule == "oom_kill") set("host", Urgency::critical, "count", 1, {}, "vmstat"), of(37, "");
-  if (rule == "storage_hangs") set("storage", Urgency::critical, "s", 25, {}, "statfs"), of(37, "/data");
+  if (rule == "oom_kill") set("host", Urgency::critical, "count", 3, {}, "cgroup"), of({}, "/slurm/job_4711");
+  if (rule == "storage_hangs") {
+    set("storage", Urgency::critical, "", {}, {}, "statfs");
+    of({}, "/data");
+    c.text = "nfs1:/export";
+  }
   if (rule == "log_error") {
     set("log", Urgency::critical, "", {}, {}, "log:fatal");
-    of(37, "");
+    of(37, "cuda_out_of_memory");
     c.text = "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB";
   }
   return c;
@@ -76,7 +96,7 @@ inline Telling test_telling(const std::string& rule, Occasion occasion) {
   i.opened = kTestOpened;
   i.updated = kTestOpened + 45 * kSecond;
   i.led_by = "gpu01";
-  const bool is_of_job = !condition.rank && condition.device.empty();
+  const bool is_of_job = condition.unit == "s" || rule == "step_time_creep" || rule == "step_time_spikes";
   i.symptom = {rule,
                condition.source,
                condition.unit,
@@ -93,7 +113,8 @@ inline Telling test_telling(const std::string& rule, Occasion occasion) {
   if (occasion == Occasion::opened) return {i, occasion, i.opened};
   i.sequence = 2;
   i.captures = {{"c17", "0,8,16,24,32,37,40,48", "/tmp/spotter/4711-speed-2", 3, 1.06, 1.00, 1.1}};
-  i.against = {"network (no retransmits, links clean)", "data loading", "code (same commit for 3 days)"};
+  i.against = {"network: no errors on the links of gpu05",
+               "GPUs: nobody else works on those of the job on gpu05", "code: same commit for 3 days"};
   i.not_known = {"1,016 ranks were not traced"};
   i.state = IncidentState::inconclusive;
   if (i.family == "progress" || i.family == "log") i.captures.clear();
@@ -117,7 +138,8 @@ inline Telling test_telling(const std::string& rule, Occasion occasion) {
   }
   if (occasion == Occasion::resolved) {
     i.state = IncidentState::resolved;
-    i.closed = i.opened + 12 * kMinute;
+    i.over = i.opened + 7 * kMinute;
+    i.closed = i.over + 5 * kMinute;
     i.sequence = 3;
     return {i, occasion, i.closed};
   }

@@ -134,7 +134,8 @@ class Judge {
     if (are_named) verdict.confidence = Confidence::high;
     if (!are_named && !named_.empty()) {
       verdict.confidence = Confidence::low;
-      conclusion_.against.push_back("others wait for " + who({named_.begin(), named_.end()}) +
+      conclusion_.against.push_back(std::string(kDoubt) + "others wait for " +
+                                    who({named_.begin(), named_.end()}) +
                                     ", say NCCL or the flight recorders");
     }
     const std::string what = ranks.size() == 1 ? does(*found[0]) : plural(*found[0]);

@@ -65,7 +65,8 @@ TEST(Hang, WhomTheOthersWaitForMakesItCertain) {
   facts.conditions = {counted(1)};
   const Conclusion c = conclusion_of(facts);
   EXPECT_EQ(c.verdict->confidence, Confidence::low);
-  EXPECT_EQ(c.against, std::vector<std::string>{"others wait for rank 1, say NCCL or the flight recorders"});
+  EXPECT_EQ(c.against,
+            std::vector<std::string>{"but others wait for rank 1, say NCCL or the flight recorders"});
   facts.conditions.clear();
   facts.recorded = RecordedHang{.ranks = {2}, .what = "Rank 2 never called all_reduce 5 of group 0"};
   EXPECT_EQ(conclusion_of(facts).verdict->confidence, Confidence::high);

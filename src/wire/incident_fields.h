@@ -147,6 +147,7 @@ void fields(Way& way, respond::Incident& i) {
   way.time("updated", i.updated);
   way.time("closed", i.closed);
   way.word("ending", i.ending, respond::kEndingNames);
+  way.time("over", i.over);
   way.text("led_by", i.led_by);
   way.object("job", i.job);
   way.object("symptom", i.symptom);

@@ -73,7 +73,7 @@ Incident whole_incident() {
 constexpr const char* kWholeText =
     R"({"version":1,"id":"4711-speed-2","key":"a/4711/speed","cluster":"a","family":"speed","n":2,"sequence":3,)"
     R"("host":"gpu01","state":"verdict","severity":"critical","opened":"2026-11-23T04:46:46.123Z",)"
-    R"("updated":"2026-11-23T04:46:47.123Z","closed":"2026-11-23T04:47:46.123Z","ending":null,)"
+    R"("updated":"2026-11-23T04:46:47.123Z","closed":"2026-11-23T04:47:46.123Z","ending":null,"over":null,)"
     R"("led_by":"gpu01",)"
     R"("job":{"id":"4711","name":"pretrain","user":"alice","world_size":1024,"hosts":128,"has_gpus":true},)"
     R"("symptom":{"rule":"step_time_up","source":"profilerStep","unit":"s","before":3.1,"now":4.42,"z":17.2,)"

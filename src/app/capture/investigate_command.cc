@@ -91,13 +91,13 @@ std::future<Table> ask_for_changes(const Hosts& hosts) {
   });
 }
 
-struct Options {
+struct InvestigateOptions {
   HostOptions where;
   bool wants_report = false, only_measured = false;
   i64 slow_since_ms = 0;  // Unix time; 0: not known
 };
 
-Result<int> investigate(const Options& options) {
+Result<int> investigate(const InvestigateOptions& options) {
   TRY_ASSIGN(const std::string text, standard_input());
   TRY_ASSIGN(const wire::CaptureRequest wish, wire::read_capture_request(text));
   TRY_ASSIGN(const Hosts hosts, find_hosts(options.where));
@@ -152,7 +152,7 @@ Result<int> investigate(const Options& options) {
 }  // namespace
 
 Command investigate_command() {
-  const auto chosen = std::make_shared<Options>();
+  const auto chosen = std::make_shared<InvestigateOptions>();
   std::vector<Option> options = host_options(chosen->where);
   options.push_back({.names = {"--report"},
                      .help = fmt::format("write a report in HTML to descriptor {}", net::Child::kFirstFile),

@@ -127,7 +127,7 @@ class Findings {
     }
     c.verdict = verdict(*first, rival, traced);
     if (const std::string_view against = columns_.text(*first, kAgainst); !against.empty())
-      c.against.emplace_back(against);
+      c.against.push_back(kDoubt + std::string(against));
     return c;
   }
 

@@ -35,7 +35,7 @@ void take_hint(Conclusion& conclusion) {
     conclusion.verdict->confidence = more_sure(conclusion.verdict->confidence);
     conclusion.evidence.push_back(std::move(evidence));
   } else {
-    conclusion.against.push_back("measured: " + evidence.says);
+    conclusion.against.push_back(kDoubt + evidence.says);
   }
 }
 

@@ -280,7 +280,7 @@ Incidents::Changes Incidents::receive(const Report& report, Ns at, std::vector<u
       condition.at = here(condition.at);
       condition.since = here(condition.since);
     }
-    for (Ns* time : {&incident.opened, &incident.fired, &incident.told, &incident.updated})
+    for (Ns* time : {&incident.opened, &incident.over, &incident.fired, &incident.told, &incident.updated})
       *time = here(*time);
     if (auto& until = incident.silenced_until)
       until = at + std::clamp<Ns>(*until - report.sent, 0, Silences::kLongest);

@@ -57,7 +57,7 @@ TEST(Hint, OfAnotherSpeaksAgainstACondition) {
   const Incident incident = concluded(hint_of(2, "gpu01"), {kThrottled});
   EXPECT_EQ(incident.verdict->cause, "gpu_throttled");
   EXPECT_EQ(incident.verdict->confidence, Confidence::low);
-  EXPECT_EQ(incident.against, std::vector<std::string>{"measured: a low clock"});
+  EXPECT_EQ(incident.against, std::vector<std::string>{"but a low clock"});
   EXPECT_TRUE(incident.evidence.empty());
 }
 

@@ -76,6 +76,9 @@ struct Evidence {
   std::string command = {};                                   // that shows it again
 };
 
+// What speaks against the verdict itself begins so, among what speaks against other causes.
+inline constexpr const char* kDoubt = "but ";
+
 struct ChangeBefore {
   Ns at = 0;
   std::string kind = {}, what = {}, before = {}, after = {}, by = {}, link = {};
@@ -123,11 +126,12 @@ struct Incident {
   Urgency urgency = Urgency::warning;
   Ns opened = 0, updated = 0, closed = 0;  // closed 0: it is open
   Ending ending = Ending::over;            // of one that recovers or is resolved
+  Ns over = 0;                             // since when it recovers, or did; 0: it goes on
   std::string led_by = {};
   Symptom symptom = {};
   std::optional<Verdict> verdict = {};
   std::vector<Evidence> evidence = {};
-  std::vector<std::string> against = {};  // what was looked at and is not the cause
+  std::vector<std::string> against = {};  // what was looked at and is not the cause, and doubts (kDoubt)
   std::vector<ChangeBefore> changes = {};
   std::vector<LogLine> logs = {};
   std::vector<CaptureOfIncident> captures = {};

@@ -309,6 +309,8 @@ void Incidents::move(Kept& kept, IncidentState to, std::string why, Word word, N
   Incident& incident = kept.incident;
   const IncidentState from = std::exchange(incident.state, to);
   if (from != to) kept.began = at;
+  const bool is_over = to == IncidentState::recovering || to == IncidentState::resolved;
+  incident.over = !is_over ? 0 : incident.over == 0 ? at : incident.over;
   incident.updated = at;
   word = said(kept, word, at);
   if (word != Word::none) {

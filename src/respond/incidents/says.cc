@@ -10,6 +10,13 @@
 namespace spotter::respond {
 namespace {
 
+// Of a GPU the metric that a rule looks at is not said; a kind of line is no device.
+std::string device_of(const Condition& c) {
+  if (c.rule == kAlert || c.rule == "log_error") return {};
+  const bool is_gpu = c.device.starts_with("gpu ");
+  return is_gpu ? "GPU " + c.device.substr(4, c.device.find(' ', 4) - 4) : c.device;
+}
+
 // The condition's own words, by its rule.
 std::string what(const Condition& c) {
   const std::string value = c.value ? amount(*c.value, c.unit) : "";
@@ -26,7 +33,8 @@ std::string what(const Condition& c) {
     return c.value ? fmt::format("it has waited {} for a collective, and given up", value)
                    : "it has given up a collective";
   }
-  if (c.rule == "log_error" && c.text.empty()) return "its log has such a line";
+  // The line itself is a job's text.
+  if (c.rule == "log_error") return "its log has an error";
   if (c.rule == "rank_gone") return "its processes have ended while the others go on";
   if (c.rule == "gpu_throttled")
     return fmt::format("the clocks are held down for heat or power: {} of {}", value, baseline);
@@ -37,14 +45,14 @@ std::string what(const Condition& c) {
     return fmt::format("PCIe has {} lanes, the others {}", value, baseline);
   if (c.rule == "rank_outlier" && c.unit == "generation")
     return fmt::format("PCIe is of generation {}, the others' {}", value, baseline);
-  if (c.rule == "rank_outlier") return fmt::format("the clock is {}, the others' {}", value, baseline);
+  if (c.rule == "rank_outlier")
+    return fmt::format("the {} clock is {}, the others' {}",
+                       c.device.find("memory") == std::string::npos ? "SM" : "memory", value, baseline);
   if (c.rule == "link_errors") return fmt::format("{} ({})", c.text, value);
   if (c.rule == "rdma_congestion")
     return fmt::format("sent again or congested {}, others {}", value, baseline);
   if (c.rule == "host_starved") return fmt::format("tasks wait for {} in {} of the time", c.device, value);
-  if (c.rule == "cpu_throttled")
-    return fmt::format(
-        "it is stopped in {} of its periods, as it has used the processors' time that it may have", value);
+  if (c.rule == "cpu_throttled") return fmt::format("its CPU limit stops it in {} of its periods", value);
   if (c.rule == "oom_kill")
     return fmt::format("the kernel ended {} for want of memory",
                        value == "1" ? "a process" : value + " processes");
@@ -66,13 +74,10 @@ std::string amount(double value, std::string_view unit) {
 }
 
 std::string whom(const Condition& c) {
-  std::string name;
-  if (c.rank)
-    name = fmt::format("rank {}", *c.rank);
-  else if (!c.device.empty() && c.rule != kAlert)
-    name = c.device;
+  const std::string device = device_of(c);
+  std::string name = c.rank ? fmt::format("rank {}", *c.rank) : device;
   if (!c.host.empty()) name += (name.empty() ? "" : " on ") + c.host;
-  if (c.rank && !c.device.empty() && c.rule != kAlert) name += fmt::format(" ({})", c.device);
+  if (c.rank && !device.empty()) name += fmt::format(" ({})", device);
   return name;
 }
 

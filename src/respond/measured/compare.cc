@@ -198,7 +198,7 @@ class Judge {
       for (const Place& place : places_of(group)) {
         if (!is_suspect(*place.member, of)) {
           if (place.stands_out() && others++ < kMostAgainst)
-            conclusion_.against.push_back("measured: " + says(place));
+            conclusion_.against.push_back(kDoubt + says(place));
           continue;
         }
         are_alike = are_alike && place.is_alike();

@@ -106,7 +106,7 @@ TEST(Measured, WhoElseDiffersSpeaksAgainstIt) {
   ASSERT_EQ(c.against.size(), 2u);
   EXPECT_EQ(
       c.against[0],
-      "measured: rank 2 on gpu01 (gpu 2): SM clock 1200 MHz (before: 1986 MHz), the median of 8 ranks is 1986 MHz");
+      "but rank 2 on gpu01 (gpu 2): SM clock 1200 MHz (before: 1986 MHz), the median of 8 ranks is 1986 MHz");
 }
 
 TEST(Measured, AFasterClockNamesNobody) {

@@ -176,7 +176,7 @@ const Rule kCollectiveStuck = {
     .meaning =
         "Ranks wait in a collective for others: PyTorch's watchdog has given up, or NCCL has said twice that "
         "the same ranks are behind or missing.",
-    .remedy = "",
+    .remedy = "look at the ranks that have not arrived, not at those that wait",
     .rank_as_cause = 0,
     .hold = "0s",
     .recover = "0s",

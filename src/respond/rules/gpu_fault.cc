@@ -52,6 +52,9 @@ class GpuFault : public Watch {
     Sign& sign = signs.emplace_back(gpu_condition(columns, row), true);
     sign.condition.text = is_xid ? fmt::format("XID {}: {}", *xid, columns.text(row, kMeaning))
                                  : std::string(columns.text(row, kMeaning));
+    if (!is_xid) return;
+    sign.condition.unit = "xid";
+    sign.condition.value = static_cast<double>(*xid);
   }
 
   static void see_gpu(const Columns& columns, size_t row, std::vector<Sign>& signs) {

@@ -97,7 +97,7 @@ const Rule kRankGone = {
     .meaning =
         "The processes of a rank have ended while other ranks of its job on this host go on. Where most of "
         "them have ended it is the job's end, unless the others go on with steps.",
-    .remedy = "look into its log: it ended by itself or was ended",
+    .remedy = "read its log, then restart the job: the others wait for it",
     .rank_as_cause = 1,
     .hold = "10s",
     .recover = "0s",

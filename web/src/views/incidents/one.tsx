@@ -17,6 +17,7 @@ import { StepChart } from "./step_chart.tsx";
 import { SeverityWord, StateWord } from "./words.tsx";
 
 const EVERY_MS = 2000;
+const DOUBT = "but "; // so begins what speaks against the cause itself
 
 interface Whole {
   incident: Incident;
@@ -64,9 +65,10 @@ export function OneIncident({ id, host, all }: { id: string; host: Host; all: re
       {incident.job !== "" && <StepChart incident={incident} hosts={all} transitions={transitions} />}
       <h3>Evidence</h3>
       {incident.evidence.length === 0 ? <p class="muted">There is none yet but the conditions below.</p> : <ul class="evidence">{incident.evidence.map((one, i) => <EvidenceItem key={i} one={one} />)}</ul>}
+      <Doubts texts={incident.against.filter((text) => text.startsWith(DOUBT)).map((text) => text.slice(DOUBT.length))} />
       <Commands incident={incident} />
       <h3>Looked at, and not the cause</h3>
-      <Texts texts={incident.against} none="Nothing was ruled out." />
+      <Texts texts={incident.against.filter((text) => !text.startsWith(DOUBT))} none="Nothing was ruled out." />
       <h3>Not known</h3>
       <Texts texts={incident.notKnown} none="It does not say that something was not looked at." />
       {incident.toTrace !== "" && <p class="commands">To trace it: <Command text={incident.toTrace} /></p>}
@@ -131,6 +133,11 @@ const quoted = (word: string): string => (/^[\w@%+=:,./-]+$/.test(word) ? word :
 
 function Commands({ incident }: { incident: Incident }) {
   return <p class="commands">The same in a terminal: <Command text={`spotter incidents ${quoted(incident.id)}`} /></p>;
+}
+
+// Mostly there is none.
+function Doubts({ texts }: { texts: readonly string[] }) {
+  return texts.length === 0 ? null : <><h3>What speaks against it</h3><Texts texts={texts} none="" /></>;
 }
 
 function Texts({ texts, none }: { texts: readonly string[]; none: string }) {
