@@ -340,6 +340,8 @@ TEST_F(KindsTest, SlackTakesNoMentionsAndNoLinksOfOthers) {
   receiver_.answer(http("200 OK", kTaken));
   Telling telling = test_telling("log_error", Occasion::verdict);
   telling.incident.job.name = "<!channel> & <https://evil|x>";
+  telling.incident.job.user.clear();
+  telling.incident.verdict->suspects.clear();  // there is room for its name
   telling.incident.verdict->sentence = "kernel <!here> `x` is slow";
   telling.incident.evidence.clear();
   telling.incident.conditions[0].text = "``` <!channel> `";

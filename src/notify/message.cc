@@ -83,6 +83,12 @@ std::string tried(const Incident& i) {
              : "metrics and logs alone, nothing was traced";
 }
 
+// As a sentence begins; what begins with a name (of a path, a device) stays as it is.
+std::string begun_large(std::string sentence, bool is_within) {
+  if (!is_within && sentence.starts_with("rank ")) sentence[0] = 'R';
+  return sentence;
+}
+
 std::string who_of(const Telling& telling) {
   const Incident& i = telling.incident;
   const bool is_closed = telling.occasion == Occasion::resolved;
@@ -97,7 +103,9 @@ std::string who_of(const Telling& telling) {
            (is_over     ? "The cause was: "
             : is_closed ? "The cause: "
                         : "") +
-           clean(i.verdict->sentence.empty() ? spaced(i.verdict->cause) : i.verdict->sentence, kMostSentence);
+           begun_large(clean(i.verdict->sentence.empty() ? spaced(i.verdict->cause) : i.verdict->sentence,
+                             kMostSentence),
+                       is_closed);
   if (is_closed) return ended + "Its cause was not found.";
   if (i.shared_by)
     return fmt::format("They have {} in common; what is wrong there is not known.",

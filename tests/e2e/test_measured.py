@@ -69,7 +69,7 @@ def test_the_clock_of_a_suspect_is_evidence(tmp_path, driver, captures):
         [row] = [row for row in our_incidents(agent) if row["family"] == "speed"]
         record = incidents(agent, row["id"])
         rank = rank_of(victim)
-        said = f"rank {rank} on {record['led_by']} (gpu 1): SM clock {SLOW_CLOCK} MHz (before: {USUAL_CLOCK} MHz), the median of {RANKS} ranks is {USUAL_CLOCK} MHz"
+        said = f"rank {rank} on {record['led_by']} (GPU 1): SM clock {SLOW_CLOCK} MHz (before: {USUAL_CLOCK} MHz), the median of {RANKS} ranks is {USUAL_CLOCK} MHz"
         evidence = [each["says"] for each in record["evidence"]]
         if captures == "off":
             assert said in evidence

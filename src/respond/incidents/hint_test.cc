@@ -53,6 +53,15 @@ TEST(Hint, ConfirmsACondition) {
   EXPECT_EQ(both.evidence.at(0).says, "a low clock");
 }
 
+// A trace's suspect; a condition that names another one makes it no surer.
+TEST(Hint, AConditionThatNamesAnotherDoesNotConfirmATrace) {
+  Verdict verdict{.cause = "slow_device", .confidence = Confidence::medium};
+  verdict.suspects.push_back({.rank = 7, .host = "gpu01"});
+  EXPECT_EQ(concluded({.verdict = verdict}, {kThrottled}).verdict->confidence, Confidence::medium);
+  verdict.suspects.front() = {.rank = 5, .host = "gpu02"};
+  EXPECT_EQ(concluded({.verdict = verdict}, {kThrottled}).verdict->confidence, Confidence::high);
+}
+
 TEST(Hint, OfAnotherSpeaksAgainstACondition) {
   const Incident incident = concluded(hint_of(2, "gpu01"), {kThrottled});
   EXPECT_EQ(incident.verdict->cause, "gpu_throttled");

@@ -275,17 +275,9 @@ TEST(Incidents, AMetricThatNamesTheSameSuspectMakesItSure) {
   EXPECT_EQ(incident.verdict->confidence, Confidence::high);
   ASSERT_EQ(incident.evidence.size(), 1u);
   EXPECT_EQ(incident.evidence[0].says,
-            "rank 5 on gpu01 (gpu 5): the clocks are held down for heat or power: 1155 MHz of 1980 MHz");
+            "rank 5 on gpu01 (GPU 5): the clocks are held down for heat or power: 1155 MHz of 1980 MHz");
   // It is told with the larger one, and not by itself.
   EXPECT_EQ(leader.incidents.find("4711-gpu-1")->part_of, kId);
-}
-
-TEST(Incidents, AMetricThatNamesAnotherDoesNot) {
-  Leader leader;
-  leader.standing = {slow(0), hot(7, "gpu02")};
-  leader.pass(10 * kSecond);
-  leader.keep(leader.incidents.conclude(kId, {.verdict = slow_device(5)}, leader.at));
-  EXPECT_EQ(leader.incidents.find(kId)->verdict->confidence, Confidence::medium);
 }
 
 TEST(Incidents, WithoutACaptureMetricsAreWhatThereIs) {

@@ -124,7 +124,8 @@ std::vector<Place> places_of(const Group& group) {
 std::string whom(const Member& member) {
   std::string text = member.rank ? fmt::format("rank {}", *member.rank) : std::string();
   if (!member.host.empty()) text += (text.empty() ? "" : " on ") + member.host;
-  if (member.gpu) text += text.empty() ? member.device : fmt::format(" ({})", member.device);
+  const std::string gpu = member.gpu ? fmt::format("GPU {}", *member.gpu) : std::string();
+  if (!gpu.empty()) text += text.empty() ? gpu : fmt::format(" ({})", gpu);
   return text.empty() ? "a host" : text;
 }
 

@@ -87,7 +87,7 @@ TEST(Measured, ASuspectThatDiffersIsSure) {
   ASSERT_EQ(c.evidence.size(), 3u);
   EXPECT_EQ(
       c.evidence[1].says,
-      "rank 5 on gpu02 (gpu 1): SM clock 1200 MHz (before: 1986 MHz), the median of 8 ranks is 1986 MHz");
+      "rank 5 on gpu02 (GPU 1): SM clock 1200 MHz (before: 1986 MHz), the median of 8 ranks is 1986 MHz");
   EXPECT_EQ(c.evidence[1].command, "spotter metrics --since 10m --metric gpu_sm_clock_hertz --host gpu02");
   EXPECT_TRUE(c.against.empty());
 }
@@ -106,7 +106,7 @@ TEST(Measured, WhoElseDiffersSpeaksAgainstIt) {
   ASSERT_EQ(c.against.size(), 2u);
   EXPECT_EQ(
       c.against[0],
-      "but rank 2 on gpu01 (gpu 2): SM clock 1200 MHz (before: 1986 MHz), the median of 8 ranks is 1986 MHz");
+      "but rank 2 on gpu01 (GPU 2): SM clock 1200 MHz (before: 1986 MHz), the median of 8 ranks is 1986 MHz");
 }
 
 TEST(Measured, AFasterClockNamesNobody) {

@@ -239,9 +239,9 @@ TEST(RankOutlier, ALinkThatIsNarrowerOrOlder) {
   };
   for (const Case& c :
        {Case{"pcie_link_width", 16, 8,
-             "rank 5 on n1 (gpu 5 pcie_link_width): PCIe has 8 lanes, the others 16"},
+             "rank 5 on n1 (GPU 5): PCIe has 8 lanes, the others 16"},
         Case{"pcie_link_generation", 5, 3,
-             "rank 5 on n1 (gpu 5 pcie_link_generation): PCIe is of generation 3, the others' 5"}}) {
+             "rank 5 on n1 (GPU 5): PCIe is of generation 3, the others' 5"}}) {
     Machine machine;
     const auto sample = [&](i64 odd) {
       std::vector<Cells> rows;
