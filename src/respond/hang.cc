@@ -10,7 +10,9 @@
 #include <set>
 #include <string>
 
+#include "base/text/quantity.h"
 #include "base/text/utf8.h"
+#include "base/text/words.h"
 #include "respond/incidents/says.h"
 #include "respond/rules/list.h"
 
@@ -268,30 +270,39 @@ class Judge {
 
 }  // namespace
 
-std::string kernel_wait_of(const HostedRank& rank) {
-  if (rank.state == '?') return {};
-  const auto storage = std::ranges::find_if(rank.stack, is_storage);
-  const bool tells_more = !is_storage(rank.function) && storage != rank.stack.end();
-  const std::string& function = tells_more ? *storage : rank.function;
-  return function.empty() ? std::string(1, rank.state) : fmt::format("{} {}", rank.state, function);
+std::string kernel_wait_of(const std::vector<HostedRank>& ranks) {
+  std::string text;
+  for (const HostedRank& rank : ranks) {
+    if (rank.state == '?') continue;
+    const auto storage = std::ranges::find_if(rank.stack, is_storage);
+    const bool tells_more = !is_storage(rank.function) && storage != rank.stack.end();
+    const std::string& function = tells_more ? *storage : rank.function;
+    text += fmt::format("{}{} {}{}{}", text.empty() ? "" : ", ", rank.rank, rank.state,
+                        function.empty() ? "" : " ", function);
+  }
+  return text;
 }
 
-std::optional<HostedRank> hosted_rank_of(const Condition& condition) {
+std::vector<HostedRank> hosted_ranks_of(const Condition& condition) {
   constexpr std::string_view kStates = "RSDTtZXI";
-  constexpr size_t kMostFunction = 64;
-  const std::string& text = condition.kernel_wait;
-  if (condition.rule != kProgressStopped.name || !condition.rank || text.empty()) return {};
-  HostedRank rank{.host = condition.host, .rank = *condition.rank, .state = text[0]};
-  if (kStates.find(rank.state) == std::string_view::npos) return {};
-  if (text.size() == 1) return rank;
-  rank.function = text.substr(std::min<size_t>(2, text.size()));
+  constexpr size_t kMostFunction = 64, kMostRanks = 64;
   const auto is_of_a_name = [](char c) {
     return std::isalnum(static_cast<unsigned char>(c)) || c == '_' || c == '.';
   };
-  if (text[1] != ' ' || rank.function.empty() || rank.function.size() > kMostFunction ||
-      !std::ranges::all_of(rank.function, is_of_a_name))
-    return {};
-  return rank;
+  std::vector<HostedRank> ranks;
+  if (condition.rule != kProgressStopped.name) return ranks;
+  for (const std::string& said : split_commas(condition.kernel_wait)) {
+    std::string_view rest = said;
+    const auto rank = whole_number(next_word(rest));
+    const std::string_view state = next_word(rest), function = next_word(rest);
+    const bool is_known = state.size() == 1 && kStates.find(state) != std::string_view::npos;
+    if (!rank || !is_known || !next_word(rest).empty() || function.size() > kMostFunction ||
+        !std::ranges::all_of(function, is_of_a_name) || ranks.size() >= kMostRanks)
+      continue;
+    ranks.push_back(
+        {.host = condition.host, .rank = *rank, .state = state[0], .function = std::string(function)});
+  }
+  return ranks;
 }
 
 Conclusion conclusion_of(const HangFacts& facts) { return Judge(facts).conclude(); }

@@ -37,11 +37,11 @@ struct HangFacts {
   std::vector<std::string> against = {}, not_known = {};  // what else was learnt while they were gathered
 };
 
-// What a host says of a rank of its own that stands still (Condition::kernel_wait), to the host that leads:
-// "D nfs_wait_bit_killable". Of a stack the function that tells most.
-std::string kernel_wait_of(const HostedRank& rank);
-// The other way round; nothing: it says nothing of it, or nothing that a kernel could say.
-std::optional<HostedRank> hosted_rank_of(const Condition& condition);
+// What a host says of ranks of its own that stand still (Condition::kernel_wait) to the host that leads:
+// "3 D nfs_wait_bit_killable, 4 T". Of a stack the function that tells most.
+std::string kernel_wait_of(const std::vector<HostedRank>& ranks);
+// The other way round; without what no kernel could say.
+std::vector<HostedRank> hosted_ranks_of(const Condition& condition);
 
 // Nothing of a cause that a condition names as well (rank_gone): it is not found twice.
 Conclusion conclusion_of(const HangFacts& facts);

@@ -1,5 +1,6 @@
 #include "respond/hang.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 namespace spotter::respond {
@@ -140,34 +141,37 @@ TEST(Hang, ARankOfAnotherHost) {
   EXPECT_TRUE(c.not_known.empty());
 }
 
-Condition still(const char* kernel_wait) {
-  return {
-      .rule = "progress_stopped", .family = "progress", .host = "n2", .rank = 4, .kernel_wait = kernel_wait};
+std::vector<HostedRank> told(const std::string& kernel_wait, const char* rule = "progress_stopped") {
+  return hosted_ranks_of(
+      {.rule = rule, .family = "progress", .host = "n2", .rank = 4, .kernel_wait = kernel_wait});
 }
 
 TEST(Hang, WhatAHostTellsAnother) {
-  const auto told = [](const HostedRank& rank) {
-    return hosted_rank_of(still(kernel_wait_of(rank).c_str()));
-  };
-  EXPECT_EQ(told({.state = 'T'})->state, 'T');
-  EXPECT_FALSE(told({.state = '?'}));
-  const auto waits =
-      told({.state = 'D', .function = "rwsem_down_read_slowpath", .stack = {"schedule", "xfs_ilock"}});
-  ASSERT_TRUE(waits);
-  EXPECT_EQ(waits->function, "xfs_ilock") << "it says why";
-  EXPECT_EQ(waits->host, "n2");
-  EXPECT_EQ(waits->rank, 4);
-  EXPECT_EQ(waits->pid, 0);
-  EXPECT_EQ(told({.state = 'D', .function = "nfs_wait", .stack = {"xfs_ilock"}})->function, "nfs_wait");
+  const std::vector<HostedRank> here = {
+      {.rank = 4, .state = 'T'},
+      {.rank = 5, .state = '?'},
+      {.rank = 6, .state = 'D', .function = "rwsem_down_read_slowpath", .stack = {"schedule", "xfs_ilock"}},
+      {.rank = 7, .state = 'D', .function = "nfs_wait", .stack = {"xfs_ilock"}}};
+  EXPECT_EQ(kernel_wait_of(here), "4 T, 6 D xfs_ilock, 7 D nfs_wait") << "it says why";
+  const std::vector<HostedRank> there = told(kernel_wait_of(here));
+  ASSERT_EQ(there.size(), 3u);
+  EXPECT_EQ(there[0].state, 'T');
+  EXPECT_EQ(there[1].function, "xfs_ilock");
+  EXPECT_EQ(there[1].host, "n2");
+  EXPECT_EQ(there[1].rank, 6);
+  EXPECT_EQ(there[1].pid, 0);
 }
 
 TEST(Hang, WhatNoKernelSaysIsNotTaken) {
-  for (const char* said : {"", "Q", "D", "DD", "D  ", "D a b", "D <!channel>", "Dx", "D \n"})
-    EXPECT_EQ(hosted_rank_of(still(said)).has_value(), std::string_view(said) == "D") << said;
-  EXPECT_FALSE(hosted_rank_of(still(("D " + std::string(65, 'a')).c_str())));
-  Condition other = still("T");
-  other.rule = "log_error";
-  EXPECT_FALSE(hosted_rank_of(other));
+  for (const char* said :
+       {"", "4", "4 Q", "T", "-4 T", "4 DD", "4 D a b", "4 D <!channel>", "x T", "4 D a\\n"})
+    EXPECT_TRUE(told(said).empty()) << said;
+  EXPECT_TRUE(told("4 D " + std::string(65, 'a')).empty());
+  EXPECT_TRUE(told("4 T", "log_error").empty());
+  EXPECT_EQ(told("4 Q, 5 T").size(), 1u);
+  std::string many = "0 T";
+  for (int rank = 1; rank < 1000; ++rank) many += fmt::format(", {} T", rank);
+  EXPECT_EQ(told(many).size(), 64u);
 }
 
 TEST(Hang, TextOfAJobIsPrintable) {

@@ -77,10 +77,11 @@ void clean(std::optional<respond::Acknowledgement>& a) {
 }
 
 void clean(respond::Condition& c) {
-  for (std::string* text : {&c.rule, &c.family, &c.job, &c.user, &c.host, &c.device, &c.unit, &c.source,
-                            &c.kernel_wait, &c.shared_incident})
+  for (std::string* text :
+       {&c.rule, &c.family, &c.job, &c.user, &c.host, &c.device, &c.unit, &c.source, &c.shared_incident})
     clean(*text, kMostName);
   clean(c.text, kMostText);
+  clean(c.kernel_wait, kMostSentence);
 }
 
 // Numbers that are counted on have to be far from the end of what JSON has.

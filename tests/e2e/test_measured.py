@@ -61,7 +61,7 @@ def test_the_clock_of_a_suspect_is_evidence(tmp_path, driver, captures):
                 for gpu, pid in enumerate(pids)))
 
         clocks(USUAL_CLOCK)
-        until(lambda: len(seen := steps_seen(agent)) == RANKS and min(seen) > 450, BASELINE, "there is a baseline", every=0.5)
+        until(lambda: len(seen := steps_seen(agent)) == RANKS and min(seen) > 800, BASELINE, "there is a baseline", every=0.5)
         clocks(SLOW_CLOCK)
         with loop_job.stop_pulses(victim):
             until(lambda: is_told(agent), 2 * LATEST, "it is told", every=0.2)

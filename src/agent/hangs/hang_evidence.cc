@@ -164,8 +164,9 @@ void HangEvidence::add_others(const std::string& id, respond::HangFacts& facts) 
   std::set<i64> known;
   for (const respond::HostedRank& rank : facts.ranks) known.insert(rank.rank);
   for (const respond::Condition& condition : parts_.incidents.firing(id)) {
-    const auto rank = respond::hosted_rank_of(condition);
-    if (rank && known.insert(rank->rank).second) facts.ranks.push_back(*rank);
+    for (respond::HostedRank& rank : respond::hosted_ranks_of(condition)) {
+      if (known.insert(rank.rank).second) facts.ranks.push_back(std::move(rank));
+    }
   }
 }
 

@@ -111,7 +111,7 @@ TEST_F(HangEvidenceTest, WhatAnotherHostSaysOfItsRankIsEvidence) {
             .job = "5",
             .host = "n2",
             .rank = 3,
-            .kernel_wait = "D nfs_wait_bit_killable"}};
+            .kernel_wait = "3 D nfs_wait_bit_killable"}};
   const respond::Conclusion c = gather();
   ASSERT_TRUE(c.verdict);
   EXPECT_EQ(c.verdict->cause, "storage_hangs");

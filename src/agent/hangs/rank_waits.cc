@@ -63,9 +63,11 @@ void RankWaits::add(const respond::Condition& condition) {
 void RankWaits::looked(const std::string& job, const std::vector<respond::HostedRank>& ranks) {
   auto look = looks_.extract(job);
   for (respond::Condition& condition : look.mapped().waiting) {
-    const auto rank =
-        std::ranges::find_if(ranks, [&](const auto& each) { return each.rank == condition.rank; });
-    if (rank != ranks.end()) condition.kernel_wait = respond::kernel_wait_of(*rank);
+    std::vector<respond::HostedRank> of_it;
+    for (const respond::HostedRank& rank : ranks) {
+      if (!condition.rank || rank.rank == condition.rank) of_it.push_back(rank);
+    }
+    condition.kernel_wait = respond::kernel_wait_of(of_it);
     parts_.tell(condition);
   }
 }

@@ -32,8 +32,8 @@ class RankWaits {
   };
   explicit RankWaits(Parts parts) : parts_(std::move(parts)), post_(parts_.loop.poster()) {}
 
-  // Of a rank on this host. Those of one job that come while it is looked at have that look; one that takes
-  // longer than 3 s is not waited for.
+  // Of a rank on this host, or of a job's ranks here. Those of one job that come while it is looked at have
+  // that look; one that takes longer than 3 s is not waited for.
   void add(const respond::Condition& condition);
 
  private:

@@ -198,7 +198,7 @@ void Incidents::take(const std::vector<respond::Condition>& conditions, Ns now) 
 // Who leads a job that does not go on has to know what its ranks here do.
 void Incidents::say(const respond::Condition& condition, Ns now) {
   const bool is_looked_at = condition.is_firing && condition.rule == respond::kProgressStopped.name &&
-                            condition.rank && !leading_.leads(condition.job);
+                            !leading_.leads(condition.job);
   if (!is_looked_at) return tell(condition, now);
   waits_.add(condition);
 }

@@ -82,9 +82,9 @@ Stretch slow_stretch(Ns slow_for) {
 
 // When it began is known to the block of steps in which it did.
 Stretch stretch_before(Ns slow_for) {
-  constexpr Ns kBetween = 5 * kSecond;
+  constexpr Ns kBetween = 3 * kSecond;
   if (slow_for <= 0) return {};
-  return {.since = slow_for + kBetween + kMinute, .until = slow_for + kBetween, .step = 2 * kSecond};
+  return {.since = slow_for + kBetween + kMinute, .until = slow_for + kBetween, .step = kSecond};
 }
 
 Table measured(std::span<const Table> now, std::span<const Table> before, const std::string& job) {
