@@ -18,9 +18,9 @@ using namespace respond;
 
 constexpr size_t kMostName = 32;  // characters of what others wrote
 
-// What goes first where a headline has no room for all: hosts, which GPU, the job's name, its user. Never the
-// suspect.
-enum class Leave : u8 { nothing, hosts, gpu, name, user };
+// What goes first where a headline has no room for all: hosts, which GPU, the job's name, its user, domains
+// of hosts, all suspects but one. Never the suspect.
+enum class Leave : u8 { nothing, hosts, gpu, name, user, domains, other_suspects };
 
 std::string whose(const Incident& i, Leave leave) {
   if (i.shared_by)
@@ -33,22 +33,28 @@ std::string whose(const Incident& i, Leave leave) {
   return text;
 }
 
-std::string what_of(const Telling& telling, Leave leave) {
+// `most`: characters of what is wrong.
+std::string what_of(const Telling& telling, Leave leave, size_t most = std::string::npos) {
   const Incident& i = telling.incident;
   const bool is_over = telling.occasion == Occasion::resolved && i.ending == Ending::over;
-  std::string text = whose(i, leave) + ": " + symptom_text(i);
+  std::string text = whose(i, leave) + ": " + cut_characters(symptom_text(i), most);
   if (is_over && !is_moment(i))
     return text + fmt::format(", {} ({})", clocks_text(began(i), ended(telling), telling.at),
                               length_text(ended(telling) - began(i)));
   if (began(i) > 0) text += (is_moment(i) ? " at " : " since ") + clock_text(began(i), telling.at);
-  if (is_over) return text + "; nothing more since";
+  if (is_over) return text + "; over since " + clock_text(ended(telling), telling.at);
   // Where metrics alone say the cause it is what was said already.
   if (i.verdict && i.verdict->cause != i.symptom.rule) {
     std::vector<Suspect> named = i.verdict->suspects;
     for (Suspect& suspect : named) {
       if (leave >= Leave::gpu && suspect.rank) suspect.gpu.reset();
     }
-    const std::string suspects = suspects_text(named);
+    const size_t others = named.empty() ? 0 : named.size() - 1;
+    std::string suspects;
+    if (leave == Leave::other_suspects && others > 0)
+      suspects = suspect_text(named.front()) + fmt::format(" and {} more", others);
+    else
+      suspects = suspects_text(named);
     text += "; " + spaced(i.verdict->cause) + (suspects.empty() ? "" : ": " + suspects);
   } else if (i.state == IncidentState::inconclusive) {
     text += "; no cause found";
@@ -73,13 +79,36 @@ Ns ended(const Telling& telling) {
   return i.over > 0 ? i.over : i.closed > 0 ? i.closed : telling.at;
 }
 
+// Hosts without their domains; of an address there is none.
+Telling without_domains(Telling telling) {
+  const auto cut = [](std::string& host) {
+    const std::string first = host.substr(0, host.find('.'));
+    if (std::ranges::any_of(first, [](char c) { return c < '0' || c > '9'; })) host = first;
+  };
+  cut(telling.incident.host);
+  for (respond::Condition& condition : telling.incident.conditions) cut(condition.host);
+  if (auto& verdict = telling.incident.verdict) {
+    for (respond::Suspect& suspect : verdict->suspects) cut(suspect.host);
+  }
+  return telling;
+}
+
 std::string what_of(const Telling& telling) {
   constexpr size_t kMostMark = 17;  // "▲ Seen no more · "
-  for (const Leave leave : {Leave::nothing, Leave::hosts, Leave::gpu, Leave::name}) {
+  for (const Leave leave : {Leave::nothing, Leave::hosts, Leave::gpu, Leave::name, Leave::user}) {
     const std::string text = what_of(telling, leave);
     if (display_width(text) + kMostMark <= kMostHeadline) return text;
   }
-  return what_of(telling, Leave::user);
+  const Telling shorter = without_domains(telling);
+  for (const Leave leave : {Leave::domains, Leave::other_suspects}) {
+    const std::string text = what_of(shorter, leave);
+    if (display_width(text) + kMostMark <= kMostHeadline) return text;
+  }
+  // What is wrong is cut before the suspect is.
+  constexpr size_t kLeast = 20;
+  const size_t too_wide = display_width(what_of(shorter, Leave::other_suspects)) + kMostMark - kMostHeadline;
+  const size_t width = display_width(symptom_text(shorter.incident));
+  return what_of(shorter, Leave::other_suspects, std::max(kLeast, width - std::min(width, too_wide)));
 }
 
 }  // namespace spotter::notify

@@ -58,8 +58,9 @@ i64 ranks_of(const std::string& list) {
     const size_t dash = std::min(word.find('-'), word.size());
     const auto first = whole_number(std::string_view(word).substr(0, dash));
     const auto last = dash == word.size() ? first : whole_number(std::string_view(word).substr(dash + 1));
-    if (!first || !last || *last < *first) return 0;
+    if (!first || !last || *last < *first || *last >= kMostPlausible) return 0;
     count += *last - *first + 1;
+    if (count > kMostPlausible) return 0;
   }
   return count;
 }
@@ -78,9 +79,8 @@ std::string tried(const Incident& i) {
   std::string text;
   for (const CaptureOfIncident& c : i.captures) text += (text.empty() ? "" : "; ") + capture_text(c);
   if (!text.empty()) return clean(text, kMostLine);
-  return i.family == "progress"
-             ? "what its ranks wait for, NCCL's own report, flight recorders, logs; what stands is not traced"
-             : "metrics and logs alone, nothing was traced";
+  return i.family == "progress" ? "what can be learnt without a trace; what stands still is not traced"
+                                : "metrics and logs alone, nothing was traced";
 }
 
 // As a sentence begins; what begins with a name (of a path, a device) stays as it is.

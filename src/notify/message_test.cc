@@ -137,6 +137,39 @@ TEST(MessageTest, NineLinesAndAShortHeadline) {
   }
 }
 
+TEST(MessageTest, TheSuspectIsNeverCut) {
+  for (const char* rule : kTestRules) {
+    Telling telling = test_telling(rule, Occasion::verdict);
+    Incident& i = telling.incident;
+    const std::string host = "gpu-node-0123.cluster.example.com";
+    i.job.id = std::string(32, '7');
+    for (Condition& condition : i.conditions) condition.host = host;
+    i.verdict->suspects.clear();
+    for (i64 rank = 37; rank < 45; ++rank)
+      i.verdict->suspects.push_back({.rank = rank, .host = host, .gpu = 5});
+    const std::string headline = message_of(telling, {}).headline();
+    EXPECT_LE(characters(headline), kMostHeadline);
+    EXPECT_NE(headline.find("rank 37 on gpu-node-0123 and 7 more"), headline.npos) << headline;
+  }
+}
+
+// Whom our own sentences name is nobody else's to know either.
+TEST(MessageTest, WhoIsNamedInSentencesIsRedactedAsWell) {
+  Telling telling = test_telling("gpu_shared", Occasion::verdict);
+  Incident& i = telling.incident;
+  i.conditions.push_back(test_condition("storage_hangs"));
+  i.verdict->sentence = "Ranks 4, 5 on n2, n3 are stopped (T); the others wait";
+  i.evidence = {{.says = "gpu77: tasks in wait (cpu) 70 %", .row = {{"host", "gpu77"}}}};
+  i.against = {"but rank 12 on gpu09 (GPU 4): SM clock 900 MHz",
+               "but gpu08: TCP segments sent again 300 a second"};
+  redact(i, {.hosts = true, .users = true});
+  std::string text = text_of(message_of(telling, {}));
+  for (const std::string& line : details_of(telling)) text += line + "\n";
+  for (const char* name : {"bob", "alice", "nfs1", "n2", "n3", "gpu77", "gpu09", "gpu08", "gpu05"})
+    EXPECT_EQ(text.find(name), text.npos) << name << "\n" << text;
+  EXPECT_NE(text.find("tasks in wait (cpu) 70 %"), text.npos);
+}
+
 TEST(MessageTest, ShapeAndWordSayHowBadItIs) {
   Telling telling = test_telling("gpu_fault", Occasion::opened);
   EXPECT_TRUE(message_of(telling, {}).headline().starts_with("■ Critical · Job 4711 "));

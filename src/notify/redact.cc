@@ -10,6 +10,8 @@
 #include "base/text/quantity.h"
 #include "base/text/utf8.h"
 #include "net/digest.h"
+#include "respond/alerts/alert.h"
+#include "respond/rules/list.h"
 
 namespace spotter::notify {
 namespace {
@@ -94,13 +96,20 @@ void leave_out(Incident& i, const Words& words) {
   replace_words(i, all);
 }
 
+// Other texts are the rules' own.
+bool is_of_log(const Condition& c) { return c.rule == kAlert || c.source.starts_with("log"); }
+
 void redact_log_lines(Incident& i) {
   Words lines;
   for (const LogLine& line : i.logs) lines.insert(line.text);
-  for (const Condition& c : i.conditions) lines.insert(c.text);
+  for (const Condition& c : i.conditions) {
+    if (is_of_log(c)) lines.insert(c.text);
+  }
   leave_out(i, lines);
   i.logs.clear();
-  for (Condition& c : i.conditions) c.text.clear();
+  for (Condition& c : i.conditions) {
+    if (is_of_log(c)) c.text.clear();
+  }
 }
 
 void redact_names(Incident& i) {
@@ -110,9 +119,17 @@ void redact_names(Incident& i) {
     for (std::string* text : {&c.what, &c.before, &c.after, &c.link}) text->clear();
 }
 
+// "process 615 of bob" (gpu_shared)
+std::string owner_in(const Condition& c) {
+  constexpr std::string_view kOf = " of ";
+  const size_t at = c.text.rfind(kOf);
+  return c.rule != kGpuShared.name || at == c.text.npos ? std::string() : c.text.substr(at + kOf.size());
+}
+
 void redact_users(Incident& i) {
   Words users = {i.job.user};
-  for (const Condition& c : i.conditions) users.insert(c.user);
+  for (const Condition& c : i.conditions)
+    for (const std::string& user : {c.user, owner_in(c)}) users.insert(user);
   for (const ChangeBefore& c : i.changes) users.insert(c.by);
   if (i.acknowledged) users.insert(i.acknowledged->by);
   leave_out(i, users);
@@ -128,13 +145,58 @@ std::string host_in(const std::string& shared_incident, const std::string& famil
   return end == shared_incident.npos ? std::string() : shared_incident.substr(0, end);
 }
 
+// Those that our sentences name: "rank 3 on gpu05", "ranks 4, 5 on n2, n3 are stopped", "but gpu04: tasks in
+// wait ...".
+void add_hosts_in(const std::string& text, Words& hosts) {
+  constexpr std::string_view kOn = "on ", kDoubtful = kDoubt;
+  constexpr std::string_view kOthers[] = {"the", "this", "that", "those", "these",
+                                          "it",  "its",  "a",    "all",   "which"};
+  const auto is_of_name = [](char c) { return is_of_word(c) || c == '.' || c == '-'; };
+  const auto name_at = [&](size_t at) {
+    size_t end = at;
+    while (end < text.size() && is_of_name(text[end])) ++end;
+    while (end > at && text[end - 1] == '.') --end;
+    return text.substr(at, end - at);
+  };
+  if (text.starts_with(kDoubtful)) {
+    const std::string name = name_at(kDoubtful.size());
+    if (text.substr(kDoubtful.size() + name.size(), 1) == ":") hosts.insert(name);
+  }
+  for (size_t at = 0; (at = text.find(kOn, at)) != text.npos;) {
+    const bool is_word = at == 0 || text[at - 1] == ' ';
+    at += kOn.size();
+    while (is_word) {
+      const std::string name = name_at(at);
+      if (name.empty() || std::ranges::find(kOthers, name) != std::end(kOthers)) break;
+      hosts.insert(name);
+      at += name.size();
+      if (text.substr(at, 2) != ", ") break;
+      at += 2;
+    }
+  }
+}
+
 void redact_hosts(Incident& i) {
   Words hosts = {i.host, i.led_by, host_in(i.shared_incident, i.family)};
   if (i.shared_by) hosts.insert(i.shared_by->hosts.begin(), i.shared_by->hosts.end());
   for (const Condition& c : i.conditions)
     for (const std::string& host : {c.host, host_in(c.shared_incident, c.family)}) hosts.insert(host);
-  if (i.verdict)
+  for (const Condition& c : i.conditions) {
+    // "nfs1:/export"
+    if (c.rule == kStorageHangs.name && c.text.find(':') != c.text.npos)
+      hosts.insert(c.text.substr(0, c.text.find(':')));
+  }
+  if (i.verdict) {
     for (const Suspect& s : i.verdict->suspects) hosts.insert(s.host);
+    add_hosts_in(i.verdict->sentence, hosts);
+  }
+  for (const Evidence& e : i.evidence) {
+    add_hosts_in(e.says, hosts);
+    for (const auto& [key, value] : e.row) {
+      if (key == "host") hosts.insert(value);
+    }
+  }
+  for (const std::string& text : i.against) add_hosts_in(text, hosts);
   Replacements all;
   for (const std::string& host : hosts) {
     const std::string digest = "host-" + net::sha256(host).substr(0, kDigits);

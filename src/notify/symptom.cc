@@ -87,7 +87,7 @@ std::string collective_stuck(const Condition& c) {
                        count_text(static_cast<i64>(*c.value), "rank is", "ranks are"));
   return "a collective is stuck";
 }
-std::string rank_gone(const Condition& c) { return rank_text(c) + " ended (the other ranks did not)"; }
+std::string rank_gone(const Condition& c) { return rank_text(c) + " ended while others of its job go on"; }
 std::string rank_outlier(const Condition& c) {
   if (!has_both(c)) return rank_text(c) + " differs from its peers";
   if (c.unit == "generation")
@@ -126,8 +126,10 @@ std::string link_errors(const Condition& c) {
   const std::string what = c.text.empty() ? "errors" : clean(c.text, kMostName);
   if (!c.value) return fmt::format("{}: {}", place, what);
   // "the link went down" is what happened, "symbol errors" what there are so many of.
-  return c.text.starts_with("the ") ? fmt::format("{}: {} ({:.0f} ×, usual 0)", place, what, *c.value)
-                                    : fmt::format("{}: {:.0f} {} (usual 0)", place, *c.value, what);
+  if (c.text.starts_with("the ")) return fmt::format("{}: {} ({:.0f} ×, usual 0)", place, what, *c.value);
+  const std::string count = c.text.empty() ? count_text(static_cast<i64>(*c.value), "error", "errors")
+                                           : fmt::format("{:.0f} {}", *c.value, what);
+  return fmt::format("{}: {} (usual 0)", place, count);
 }
 std::string rdma_congestion(const Condition& c) {
   const std::string text = place_text(c, "the network") + " is congested";

@@ -204,11 +204,11 @@ def test_a_rank_that_is_stopped_on_another_host_is_named(hosts):
         until(hosts.messages, LATEST, "it is told", every=0.2)
     finally:
         os.kill(stopped, signal.SIGCONT)
+        hosts.processes[1].send_signal(signal.SIGCONT)  # nsenter stops with what it has started
     print(hosts.messages())
     assert list(hosts.messages()) == ["n1"]
     incident, = hosts.incidents("n1")
     record = hosts.asked("n1", "incidents", incident["id"])
-    print(record)
     assert record["verdict"]["cause"] == "hang" and record["captures"] == []
     assert [(suspect["rank"], suspect["host"]) for suspect in record["verdict"]["suspects"]] == [(1, "n2")]
     assert record["evidence"][0]["says"] == "rank 1 on n2 is stopped (T)"

@@ -17,6 +17,11 @@ void append(std::vector<std::string>& to, const std::vector<std::string>& from) 
   }
 }
 
+// Those of a verdict that is not told, or no more.
+void erase_doubts(std::vector<std::string>& against) {
+  std::erase_if(against, [](const std::string& text) { return text.starts_with(kDoubt); });
+}
+
 // Where a condition names a cause, what was measured confirms it or speaks against it.
 void take_hint(Conclusion& conclusion) {
   if (!conclusion.hint) return;
@@ -72,6 +77,7 @@ void Incidents::settle(Kept& kept, Conclusion conclusion, std::string why, Ns at
   if (std::string not_it = conclusion.verdict ? why_not_the_cause(*conclusion.verdict, incident.symptom) : "";
       !not_it.empty()) {
     conclusion.verdict.reset();
+    erase_doubts(conclusion.against);
     conclusion.against.insert(conclusion.against.begin(), std::move(not_it));
   }
   if (conclusion.verdict) {
@@ -88,8 +94,12 @@ void Incidents::settle(Kept& kept, Conclusion conclusion, std::string why, Ns at
     take_hint(conclusion);
   }
   // A verdict stays until there is a better one.
-  if (conclusion.verdict && (!before || conclusion.verdict->confidence >= before->confidence))
+  if (conclusion.verdict && (!before || conclusion.verdict->confidence >= before->confidence)) {
     incident.verdict = std::move(conclusion.verdict);
+    erase_doubts(incident.against);
+  } else {
+    erase_doubts(conclusion.against);
+  }
   // Changes on the hosts of suspects count for more.
   if (options_.look_back) options_.look_back(incident);
   if (!conclusion.evidence.empty()) incident.evidence = std::move(conclusion.evidence);

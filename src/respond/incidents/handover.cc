@@ -135,6 +135,7 @@ void Incidents::end_orphans(Ns at, Changes& changes) {
     incident.led_by = options_.host;
     incident.told = at;
     incident.closed = 0;
+    incident.over = 0;
     // How one ends that recovered elsewhere its leader knew.
     if (is_new || learnt.led.state != IncidentState::recovering) incident.ending = Ending::not_known;
     incident.state = incident.before;

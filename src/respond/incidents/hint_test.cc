@@ -62,6 +62,26 @@ TEST(Hint, AConditionThatNamesAnotherDoesNotConfirmATrace) {
   EXPECT_EQ(concluded({.verdict = verdict}, {kThrottled}).verdict->confidence, Confidence::high);
 }
 
+// A doubt is of the verdict that it came with.
+TEST(Hint, ADoubtGoesWithItsVerdict) {
+  Verdict verdict{.cause = "slow_device", .confidence = Confidence::high};
+  verdict.suspects.push_back({.rank = 5, .host = "gpu02"});
+  Incidents incidents({.cluster = "a", .host = "gpu01"});
+  Ns at = kBegan;
+  incidents.take(
+      {.rule = "step_time_up", .family = "speed", .job = "4711", .host = "gpu01", .since = at, .at = at}, at);
+  for (int second = 0; second < 5; ++second) incidents.pass(at += kSecond);
+  using Sentences = std::vector<std::string>;
+  ASSERT_TRUE(incidents.conclude(kId, {.verdict = verdict, .against = {"but one", "network"}}, at));
+  EXPECT_EQ(incidents.find(kId)->against, (Sentences{"but one", "network"}));
+  Conclusion weaker{.verdict = verdict, .against = {"but two", "code"}};
+  weaker.verdict->confidence = Confidence::low;
+  ASSERT_TRUE(incidents.conclude(kId, weaker, at));
+  EXPECT_EQ(incidents.find(kId)->against, (Sentences{"but one", "network", "code"})) << "it is not told";
+  ASSERT_TRUE(incidents.conclude(kId, {.verdict = verdict, .against = {"but three"}}, at));
+  EXPECT_EQ(incidents.find(kId)->against, (Sentences{"network", "code", "but three"}));
+}
+
 TEST(Hint, OfAnotherSpeaksAgainstACondition) {
   const Incident incident = concluded(hint_of(2, "gpu01"), {kThrottled});
   EXPECT_EQ(incident.verdict->cause, "gpu_throttled");

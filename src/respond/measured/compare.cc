@@ -157,7 +157,9 @@ Evidence evidence_of(const Place& place) {
     return std::isalnum(static_cast<unsigned char>(c)) || c == '.' || c == '-' || c == '_';
   };
   if (!host.empty() && std::ranges::all_of(host, is_plain)) command += " --host " + host;
-  return {.says = says(place), .command = std::move(command)};
+  Evidence evidence{.says = says(place), .command = std::move(command)};
+  if (!host.empty()) evidence.row.emplace_back("host", host);
+  return evidence;
 }
 
 // "a, b and 3 more"

@@ -61,6 +61,8 @@ class GpuFault : public Watch {
     const bool has_failed = columns.flag(row, kRemapFailed).value_or(false);
     if (!has_failed && !columns.flag(row, kRemapPending).value_or(false)) return;
     Sign& sign = signs.emplace_back(gpu_condition(columns, row), true);
+    // It lasts, and is not to hide what happens.
+    sign.condition.device += " memory rows";
     if (!has_failed) sign.urgency = Urgency::warning;
     sign.condition.text = has_failed ? "a memory row could not be replaced: the GPU has to go"
                                      : "a memory row is replaced at the next reset";

@@ -36,18 +36,28 @@ class GpuShared : public Watch {
       // Of some GPUs the driver says nothing of processes.
       if (job.empty() || !rank || there == all.end()) continue;
       const Work others = work_beside(job, there->second);
-      Sign& sign = signs.emplace_back(
-          gpu_condition(columns_, row),
-          held_.add({there->first.first, std::string(job), *rank}, sample.at, others.busy >= least_));
+      const Key key = {there->first.first, std::string(job), *rank};
+      const bool is_shared = others.busy >= least_;
+      Sign& sign = signs.emplace_back(gpu_condition(columns_, row), held_.add(key, sample.at, is_shared));
+      // What it is when somebody else works there: half of the time nobody may.
+      if (is_shared && others.busiest)
+        last_[key] = {.busy = std::min(1.0, others.busy), .process = process_at(*others.busiest)};
+      const auto last = last_.find(key);
       sign.condition.unit = "ratio";
-      sign.condition.value = std::min(1.0, others.busy);
-      if (others.busiest) sign.condition.text = process_at(*others.busiest);
+      sign.condition.value = last == last_.end() ? std::min(1.0, others.busy) : last->second.busy;
+      if (last != last_.end()) sign.condition.text = last->second.process;
     }
     held_.forget(sample.at);
+    if (last_.size() > kMostWatched) last_.clear();
   }
 
  private:
-  using Place = std::pair<i64, i64>;  // a GPU, and an instance of it
+  using Key = std::tuple<i64, std::string, i64>;  // GPU, job, rank
+  using Place = std::pair<i64, i64>;              // a GPU, and an instance of it
+  struct Shared {
+    double busy = 0;
+    std::string process = {};
+  };
   struct Work {
     double busy = 0, most = 0;           // of all, of one process
     std::optional<size_t> busiest = {};  // its row
@@ -89,7 +99,8 @@ class GpuShared : public Watch {
 
   double least_;
   Columns columns_{kNames};
-  HeldFor<std::tuple<i64, std::string, i64>> held_;
+  HeldFor<Key> held_;
+  std::map<Key, Shared> last_;  // when somebody else worked there last
 };
 
 }  // namespace

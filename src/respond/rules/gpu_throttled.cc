@@ -1,5 +1,8 @@
 // gpu_throttled: the hardware holds a GPU's clocks down, for heat or for want of power. That the power limit
 // does so is everyday work: it is told where the clock differs from the others' (rank_outlier).
+#include <map>
+#include <optional>
+
 #include "respond/rules/gpu_rows.h"
 #include "respond/rules/held_for.h"
 #include "respond/rules/list.h"
@@ -34,8 +37,11 @@ class GpuThrottled : public Watch {
       if (!is_known) continue;
       const i64 gpu = columns_.integer(row, kGpu).value_or(-1);
       Sign& sign = signs.emplace_back(gpu_condition(columns_, row), held_.add(gpu, sample.at, is_held));
+      // What it is when it is held down: half of the time it may be as it should.
+      if (is_held) clocks_[gpu] = columns_.real(row, kClock);
+      const auto clock = clocks_.find(gpu);
       sign.condition.unit = "Hz";
-      sign.condition.value = columns_.real(row, kClock);
+      sign.condition.value = clock == clocks_.end() ? columns_.real(row, kClock) : clock->second;
       sign.condition.baseline = columns_.real(row, kMost);
     }
     held_.forget(sample.at);
@@ -44,6 +50,7 @@ class GpuThrottled : public Watch {
  private:
   Columns columns_{kNames};
   HeldFor<i64> held_;
+  std::map<i64, std::optional<double>> clocks_;  // by GPU: when it was held down last
 };
 
 }  // namespace

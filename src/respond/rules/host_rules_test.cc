@@ -238,10 +238,8 @@ TEST(RankOutlier, ALinkThatIsNarrowerOrOlder) {
     const char* says;
   };
   for (const Case& c :
-       {Case{"pcie_link_width", 16, 8,
-             "rank 5 on n1 (GPU 5): PCIe has 8 lanes, the others 16"},
-        Case{"pcie_link_generation", 5, 3,
-             "rank 5 on n1 (GPU 5): PCIe is of generation 3, the others' 5"}}) {
+       {Case{"pcie_link_width", 16, 8, "rank 5 on n1 (GPU 5): PCIe has 8 lanes, the others 16"},
+        Case{"pcie_link_generation", 5, 3, "rank 5 on n1 (GPU 5): PCIe is of generation 3, the others' 5"}}) {
     Machine machine;
     const auto sample = [&](i64 odd) {
       std::vector<Cells> rows;

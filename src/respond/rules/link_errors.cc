@@ -54,7 +54,7 @@ class LinkErrors : public Watch {
     sign.condition.device = port;
     sign.condition.source = "rdma";
     sign.condition.unit = "count";
-    sign.condition.value = static_cast<double>(is_down ? recoveries + downed : symbols);
+    sign.condition.value = static_cast<double>(downed > 0 ? downed : is_down ? recoveries : symbols);
     sign.condition.baseline = 0;
     sign.condition.text = downed > 0 ? "the link went down"
                           : is_down  ? "the link was trained anew"
