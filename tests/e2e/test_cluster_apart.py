@@ -75,7 +75,7 @@ def test_one_host_speaks_for_all_over_clocks_and_networks_apart(hosts):
     os.kill(child_of(hosts.ranks[5].pid), signal.SIGKILL)
     until(lambda: hosts.messages().get("n1"), 60, "it is told", every=0.2)
     told = hosts.messages()
-    assert list(told) == ["n1"] and ID in told["n1"] and "rank 5 on n3 is gone" in told["n1"], told
+    assert list(told) == ["n1"] and ID in told["n1"] and "rank 5 on n3 ended" in told["n1"], told
     # Times are the leader's.
     record = hosts.asked("n1", "incidents", ID)
     assert abs(time_of(record["symptom"]["since"]) - killed) < 10 and 0 < time_of(record["opened"]) - killed < 30, (killed, record)
@@ -87,7 +87,7 @@ def test_one_host_speaks_for_all_over_clocks_and_networks_apart(hosts):
     told = hosts.messages()
     numbers = re.findall(r"^-- \S+ (\S+)$", "".join(told.values()), re.MULTILINE)
     assert numbers and len(numbers) == len(set(numbers)), "receivers take two messages of one number for one"
-    assert "rank 5 on n3 is gone" in told["n2"]
+    assert "rank 5 on n3 ended" in told["n2"]
     for name in ("n1", "n2"):
         assert [(row["id"], row["state"]) for row in hosts.incidents(name)] == [(ID, "verdict")], name
 

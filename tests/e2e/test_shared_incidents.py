@@ -62,7 +62,7 @@ def test_three_jobs_share_an_incident_that_outlives_the_agent(tmp_path):
             named, = re.findall(r"^ • jobs .*$", text, re.MULTILINE)
             assert all(name in named for name in JOBS), text  # other tests of this machine have jobs, too
             third = text[text.index(f"Job {JOBS[2]}"):]
-            assert f"the like at the same time: {shared['id']}" in third, text
+            assert f"other jobs on the same host have it, too: incident {shared['id']}" in third, text
             # Who may end and trace one user's processes alone has no say in what is of several jobs.
             for act in ("acknowledge", "resolve"):
                 assert agent.https("POST", f"/v1/incidents/{shared['id']}/{act}", {}, bearer=token("limited"))[0] == 403
