@@ -13,7 +13,7 @@ import time
 
 import pytest
 
-from agent import ROOT, Agent, clean_environment, run, tables, until
+from agent import BESIDE, ROOT, Agent, clean_environment, run, tables, until
 
 PYTHON = os.environ.get("SPOTTER_TORCH_PYTHON")
 pytestmark = pytest.mark.skipif(not PYTHON, reason="SPOTTER_TORCH_PYTHON names no Python with torch")
@@ -214,15 +214,17 @@ def test_ranks_with_a_common_start(agent):
         launcher, = [row for row in rows if row["pid"] not in pids]
         assert launcher["role"] == "helper"
 
-        # On two cores a rank that is not given one begins later; so one of three captures has to be in time.
-        for last in (False, False, True):
+        # On two cores a rank that is not given one begins later; so one of three captures has to be in time, and one of more where a
+        # build takes the cores as well.
+        attempts = 3 if BESIDE <= 1 else 8
+        for attempt in range(attempts):
             start_ms = int((time.time() + 6) * 1000)
             receipts, traces = captured(agent, all=False, start_time_ms=start_ms, warmup_ms=1000, duration_ms=400)
             assert {row["pid"] for row in receipts} == set(pids)
             assert sorted(row["rank"] for row in receipts) == list(range(RANKS))
             begins = [begin_unix_ms(trace) for trace in traces]
             in_time = max(begins) - min(begins) <= 5 and -5 <= min(begins) - start_ms <= 100
-            assert in_time or not last, (start_ms, begins)
+            assert in_time or attempt + 1 < attempts, (start_ms, begins)
             if in_time:
                 break
 

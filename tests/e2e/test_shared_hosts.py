@@ -51,7 +51,7 @@ def test_the_common_host_tells_and_the_leaders_know():
             until(lambda: id in hosts.messages().get(leader, ""), 60, f"{leader} tells of {job}", every=0.5)
             record = hosts.asked(leader, "incidents", id)
             assert record["led_by"] == leader and record["shared_incident"] == shared, record
-            assert f"the like at the same time: {shared}" in hosts.messages()[leader].split(f"Job {job}")[1], hosts.messages()
+            assert f"other jobs on the same host have it, too: incident {shared}" in hosts.messages()[leader].split(f"Job {job}")[1], hosts.messages()
         record = hosts.asked(HERE, "incidents", shared)
         assert sorted(record["shared_by"]["jobs"]) == sorted(PLACES) and record["shared_by"]["hosts"] == [HERE], record
         for name in ("n1", "n2"):
