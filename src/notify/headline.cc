@@ -79,12 +79,8 @@ Ns ended(const Telling& telling) {
   return i.over > 0 ? i.over : i.closed > 0 ? i.closed : telling.at;
 }
 
-// Hosts without their domains; of an address there is none.
 Telling without_domains(Telling telling) {
-  const auto cut = [](std::string& host) {
-    const std::string first = host.substr(0, host.find('.'));
-    if (std::ranges::any_of(first, [](char c) { return c < '0' || c > '9'; })) host = first;
-  };
+  const auto cut = [](std::string& host) { host = without_domain(host); };
   cut(telling.incident.host);
   for (respond::Condition& condition : telling.incident.conditions) cut(condition.host);
   if (auto& verdict = telling.incident.verdict) {

@@ -141,8 +141,7 @@ std::vector<EvidenceLine> all_evidence(const Incident& i) {
   for (const Evidence& e : i.evidence)
     if (!i.verdict || e.says != i.verdict->sentence) all.push_back({clean(e.says, kMostLine), {}});
   const Condition worst = worst_condition(i);
-  const bool is_quoted = worst.rule == kAlert || worst.source.starts_with("log");
-  if (is_quoted && !worst.text.empty())
+  if (quotes_others(worst) && !worst.text.empty())
     all.push_back(
         {worst.rule == kAlert ? "the alert says" : logged_by(worst.rank), clean(worst.text, kMostQuoted)});
   for (const Condition& c : i.conditions) {
@@ -150,8 +149,7 @@ std::vector<EvidenceLine> all_evidence(const Incident& i) {
     const bool is_first = i.shared_by ? &c == &i.conditions.front() : c.rule == i.symptom.rule;
     if (is_first || !c.is_firing) continue;
     all.push_back({i.shared_by ? condition_text(c) + of_job(c) : condition_text(c), {}});
-    const bool is_of_log = c.rule == kAlert || c.source.starts_with("log");
-    if (is_of_log && !c.text.empty()) all.back().quoted = clean(c.text, kMostQuoted);
+    if (quotes_others(c) && !c.text.empty()) all.back().quoted = clean(c.text, kMostQuoted);
   }
   for (const LogLine& line : i.logs) {
     if (line.text == worst.text) continue;

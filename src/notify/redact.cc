@@ -10,7 +10,8 @@
 #include "base/text/quantity.h"
 #include "base/text/utf8.h"
 #include "net/digest.h"
-#include "respond/alerts/alert.h"
+#include "notify/symptom.h"
+#include "notify/words.h"
 #include "respond/rules/list.h"
 
 namespace spotter::notify {
@@ -96,19 +97,16 @@ void leave_out(Incident& i, const Words& words) {
   replace_words(i, all);
 }
 
-// Other texts are the rules' own.
-bool is_of_log(const Condition& c) { return c.rule == kAlert || c.source.starts_with("log"); }
-
 void redact_log_lines(Incident& i) {
   Words lines;
   for (const LogLine& line : i.logs) lines.insert(line.text);
   for (const Condition& c : i.conditions) {
-    if (is_of_log(c)) lines.insert(c.text);
+    if (quotes_others(c)) lines.insert(c.text);
   }
   leave_out(i, lines);
   i.logs.clear();
   for (Condition& c : i.conditions) {
-    if (is_of_log(c)) c.text.clear();
+    if (quotes_others(c)) c.text.clear();
   }
 }
 
@@ -201,8 +199,7 @@ void redact_hosts(Incident& i) {
   for (const std::string& host : hosts) {
     const std::string digest = "host-" + net::sha256(host).substr(0, kDigits);
     // Texts may have the name without its domain; of an address there is no such part.
-    const std::string first = host.substr(0, host.find('.'));
-    if (std::ranges::any_of(first, [](char c) { return c < '0' || c > '9'; })) all.emplace(first, digest);
+    all.emplace(without_domain(host), digest);
     all[host] = digest;
   }
   replace_words(i, all);

@@ -273,6 +273,8 @@ bool is_moment(const Incident& incident) {
   return words && words->is_moment;
 }
 
+bool quotes_others(const Condition& c) { return c.rule == respond::kAlert || c.source.starts_with("log"); }
+
 std::string first_remedy(const Incident& incident) {
   const respond::Rule* rule = respond::find_rule(incident.symptom.rule);
   if (rule && *rule->remedy) return rule->remedy;

@@ -6,8 +6,8 @@
 
 namespace spotter::notify {
 
-// "steps 3.10 → 4.42 s (+43 %)", "GPU 5 on gpu05 is throttled 63 % of the time". Of a rule that has no
-// words here its name and numbers.
+// "steps 3.10 → 4.42 s (+43 %)", "GPU 5 on gpu05 is throttled: clock 1.16 GHz of 1.98 GHz". Of a rule that
+// has no words here its name and numbers.
 std::string condition_text(const respond::Condition& condition);
 std::string of_job(const respond::Condition& condition);  // " in job 4711 (alice)"; without one nothing
 
@@ -20,6 +20,9 @@ std::string measured_by(const respond::Incident& incident);
 
 // Whether it happened at a time, such as a fault, and does not go on.
 bool is_moment(const respond::Incident& incident);
+
+// Whether its text is a job's log's or an alert's, and not a rule's own: it is quoted.
+bool quotes_others(const respond::Condition& condition);
 
 // What helps as a rule; empty: nothing that can be said without a cause.
 std::string first_remedy(const respond::Incident& incident);

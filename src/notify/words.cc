@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <ctime>
 
@@ -132,6 +133,12 @@ std::string clocks_text(Ns from, Ns to, Ns now) {
   const std::tm first = utc(from), last = utc(to);
   return day_text(first, utc(now)) + hours_and_minutes(first) + " to " + day_text(last, first) +
          hours_and_minutes(last) + " UTC";
+}
+
+std::string without_domain(const std::string& host) {
+  const std::string first = host.substr(0, host.find('.'));
+  const bool is_name = std::ranges::any_of(first, [](char c) { return c < '0' || c > '9'; });
+  return is_name ? first : host;
 }
 
 std::string suspect_text(const Suspect& suspect) {

@@ -26,6 +26,8 @@ std::string length_text(Ns length);               // "95 s", "12 min", "3 h 20 m
 std::string clock_text(Ns at, Ns now);            // "04:46 UTC"; of another day "22 Nov 04:46 UTC"
 std::string clocks_text(Ns from, Ns to, Ns now);  // "04:46 to 04:58 UTC"
 
+std::string without_domain(const std::string& host);  // an address as it is: it has none
+
 std::string suspect_text(const respond::Suspect& suspect);                 // "rank 37 on gpu05 (GPU 5)"
 std::string suspects_text(const std::vector<respond::Suspect>& suspects);  // of many the first two
 
