@@ -93,14 +93,16 @@ std::string who_of(const Telling& telling) {
   const Incident& i = telling.incident;
   const bool is_closed = telling.occasion == Occasion::resolved;
   const bool is_over = is_closed && i.ending == Ending::over;
+  const bool is_mended = is_over && !i.has_job_ended;
   std::string ended;
+  if (is_over && !is_mended) ended = "Nothing is known to be mended: the job ended or began anew. ";
   if (is_closed && i.ending == Ending::new_normal)
     ended = "Nothing was mended: it has lasted so long that it counts as normal. ";
   if (is_closed && i.ending == Ending::not_known)
     ended = "It is not known whether it is over: the agents that saw it are gone or were restarted. ";
   if (i.verdict)
     return ended +
-           (is_over     ? "The cause was: "
+           (is_mended   ? "The cause was: "
             : is_closed ? "The cause: "
                         : "") +
            begun_large(clean(i.verdict->sentence.empty() ? spaced(i.verdict->cause) : i.verdict->sentence,
@@ -205,7 +207,9 @@ struct Mark {
 Mark mark_of(const Telling& telling) {
   if (telling.occasion == Occasion::resolved) {
     constexpr Mark kEnds[] = {{"✓", "Resolved"}, {"●", "New normal"}, {"●", "Seen no more"}};
-    return kEnds[static_cast<size_t>(telling.incident.ending)];
+    const Incident& i = telling.incident;
+    return i.ending == Ending::over && i.has_job_ended ? Mark{"●", "Job ended"}
+                                                       : kEnds[static_cast<size_t>(i.ending)];
   }
   switch (telling.incident.urgency) {
     case Urgency::critical:
@@ -269,6 +273,7 @@ Message message_of(const Telling& telling, const Surroundings& surroundings) {
   m.who = who_of(telling);
   m.cost = cost_of(telling);
   m.commands = commands_of(i);
+  m.where = clean(without_domain(i.led_by), kMostName);
   m.link = link_to(i, surroundings);
   if (i.acknowledged)
     m.acknowledged = fmt::format("Acknowledged by {}.", clean(i.acknowledged->by, kMostName));
@@ -309,7 +314,8 @@ std::vector<std::string> lines_of(const Message& m) {
   say(m.cost);
   if (!m.remedy.empty()) say("Do: " + m.remedy);
   add(act);
-  add(fmt::format("{}", fmt::join(m.commands, " · ")));
+  add(fmt::format("{}{}", m.where.empty() ? "" : fmt::format("On {}: ", m.where),
+                  fmt::join(m.commands, " · ")));
   return lines;
 }
 

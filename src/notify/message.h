@@ -29,6 +29,7 @@ struct Message {
   std::string remedy;                  // "drain gpu05 …"; empty: none
   std::string acknowledged;            // "Acknowledged by carol."; empty: by nobody
   std::vector<std::string> commands;   // that show more
+  std::string where;                   // the host on which they do; empty: not known
   std::string link;                    // to the incident; empty: none
 
   std::string headline() const;  // mark, word and what, at most kMostHeadline characters

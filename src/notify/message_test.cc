@@ -112,6 +112,9 @@ TEST(MessageTest, EachRuleOnEachOccasion) {
     all += fmt::format("== step_time_up ends: {}\n{}\n", respond::kEndingNames[static_cast<size_t>(ending)],
                        text_of(message_of(closed, {})));
   }
+  Telling ended = test_telling("step_time_up", Occasion::resolved);
+  ended.incident.has_job_ended = true;
+  all += fmt::format("== step_time_up ends: with the job\n{}\n", text_of(message_of(ended, {})));
   Telling one = test_telling("step_time_up", Occasion::verdict);
   one.incident.shared_incident = "gpu05-speed-1-shared";
   all += fmt::format("== step_time_up verdict of one of several jobs\n{}\n", text_of(message_of(one, {})));

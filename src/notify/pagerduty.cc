@@ -53,6 +53,7 @@ json::object details(const Telling& telling, const Message& m) {
   add("not_known", m.not_known);
   add("cost", m.cost);
   add("do", m.remedy);
+  add("commands_on", m.where);
   return all;
 }
 

@@ -34,9 +34,9 @@ std::string code(std::string text, size_t most) {
 }
 
 std::string context_text(const Message& m, Ns began) {
-  std::string text;
+  std::string text = m.where.empty() ? "" : fmt::format("On {}: ", slack_escaped(m.where, kMostCommand));
   for (const std::string& command : m.commands)
-    text += (text.empty() ? "" : " · ") + code(command, kMostCommand);
+    text += (&command == m.commands.data() ? "" : " · ") + code(command, kMostCommand);
   if (began > 0)
     text += fmt::format("{}since <!date^{}^{{date_short_pretty}} {{time}}|{}>", text.empty() ? "" : " · ",
                         began / kSecond, clock_text(began, 0));

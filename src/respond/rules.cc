@@ -24,6 +24,7 @@ struct Rules::Watched {
   const At* rule = nullptr;
   Condition condition = {};
   bool is_firing = false;
+  bool was_job_here = false;
   Ns wrong_since = 0;  // without a good sign between; 0: the last sign was a good one
   Ns last_wrong = 0, last_sign = 0, said = 0;
   std::deque<Ns> beginnings = {};  // of the last flap_window
@@ -130,10 +131,12 @@ void Rules::take(const At& rule, Sign sign, Ns at, std::vector<Condition>& chang
   if (!sign.is_wrong) {
     watched.wrong_since = 0;
     watched.condition.is_new_normal = condition.is_new_normal;
+    watched.condition.has_job_ended = condition.has_job_ended;
     return;
   }
   if (watched.wrong_since == 0) watched.wrong_since = at;
   watched.last_wrong = at;
+  watched.was_job_here = facts_.has(condition.job);
   const Ns began = watched.is_firing ? watched.condition.since : 0;
   condition.at = at;
   condition.since = began != 0 ? began : condition.since != 0 ? condition.since : watched.wrong_since;
@@ -166,6 +169,7 @@ std::vector<Condition> Rules::pass(Ns at) {
   for (auto& [key, watched] : watched_) {
     if (!watched.is_firing || !is_over(watched, options_.calm, at)) continue;
     watched.is_firing = false;
+    if (watched.was_job_here && !facts_.has(watched.condition.job)) watched.condition.has_job_ended = true;
     watched.wrong_since = 0;
     watched.condition.is_firing = watched.condition.is_flapping = false;
     watched.condition.at = at;

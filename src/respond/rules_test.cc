@@ -42,6 +42,21 @@ TEST(Rules, WhatNobodyTellsOfAnyMoreIsOver) {
   EXPECT_TRUE(machine.firing().empty());
 }
 
+TEST(Rules, WhatEndsWithItsJobIsNotMended) {
+  for (const bool has_ended : {true, false}) {
+    Machine machine;
+    const Table job = table_of("job", {{{"job", "4711"}, {"user", "alice"}}});
+    const Table none = table_of("job", {{{"job", "4712"}, {"user", "bob"}}});
+    machine.second({job});
+    for (int i = 0; i < 25; ++i) machine.second({job, mount(false)});
+    ASSERT_EQ(machine.firing(), Names{"storage_hangs"});
+    ASSERT_EQ(machine.all.back().job, "4711");
+    for (int i = 0; i < 61; ++i) machine.second({has_ended ? none : job});
+    ASSERT_TRUE(machine.firing().empty());
+    EXPECT_EQ(machine.all.back().has_job_ended, has_ended);
+  }
+}
+
 TEST(Rules, AfterAPauseItHasToHoldAnew) {
   Machine machine;
   machine.seconds(15, [](int) { return mount(false); });

@@ -33,6 +33,7 @@ void fields(Way& way, respond::Condition& c) {
   way.flag("no_capture", c.no_capture);
   way.text("shared_incident", c.shared_incident);
   way.flag("new_normal", c.is_new_normal);
+  way.flag("job_ended", c.has_job_ended);
 }
 
 template <class Way>
@@ -147,6 +148,7 @@ void fields(Way& way, respond::Incident& i) {
   way.time("updated", i.updated);
   way.time("closed", i.closed);
   way.word("ending", i.ending, respond::kEndingNames);
+  way.flag("job_ended", i.has_job_ended);
   way.time("over", i.over);
   way.text("led_by", i.led_by);
   way.object("job", i.job);

@@ -57,7 +57,8 @@ Incident whole_incident() {
                    "D nfs",
                    true,
                    "gpu05-speed-1-shared"}};
-  i.conditions[0].is_new_normal = true;
+  i.conditions[0].is_new_normal = i.conditions[0].has_job_ended = true;
+  i.has_job_ended = true;
 
   i.condition_count = 128;
   i.acknowledged = Acknowledgement{"carol", "slack", kOpened + kSecond};
@@ -73,7 +74,7 @@ Incident whole_incident() {
 constexpr const char* kWholeText =
     R"({"version":1,"id":"4711-speed-2","key":"a/4711/speed","cluster":"a","family":"speed","n":2,"sequence":3,)"
     R"("host":"gpu01","state":"verdict","severity":"critical","opened":"2026-11-23T04:46:46.123Z",)"
-    R"("updated":"2026-11-23T04:46:47.123Z","closed":"2026-11-23T04:47:46.123Z","ending":null,"over":null,)"
+    R"("updated":"2026-11-23T04:46:47.123Z","closed":"2026-11-23T04:47:46.123Z","ending":null,"job_ended":true,"over":null,)"
     R"("led_by":"gpu01",)"
     R"("job":{"id":"4711","name":"pretrain","user":"alice","world_size":1024,"hosts":128,"has_gpus":true},)"
     R"("symptom":{"rule":"step_time_up","source":"profilerStep","unit":"s","before":3.1,"now":4.42,"z":17.2,)"
@@ -92,7 +93,7 @@ constexpr const char* kWholeText =
     R"("host":"gpu05","rank":37,"device":"gpu 5","firing":false,"flapping":true,)"
     R"("since":"2026-11-23T04:46:46.123Z","at":"2026-11-23T04:46:47.123Z","value":4.42,"baseline":3.1,)"
     R"("unit":"s","z":17.2,"step":18250,"source":"nvml","text":"text","kernel_wait":"D nfs","no_capture":true,)"
-    R"("shared_incident":"gpu05-speed-1-shared","new_normal":true}],"condition_count":128,)"
+    R"("shared_incident":"gpu05-speed-1-shared","new_normal":true,"job_ended":true}],"condition_count":128,)"
     R"("acknowledged":{"by":"carol","where":"slack","at":"2026-11-23T04:46:47.123Z"},)"
     R"("silenced_until":"2026-11-24T04:46:46.123Z","fired":"2026-11-23T04:46:49.123Z",)"
     R"("told":"2026-11-23T04:46:47.123Z","told_elsewhere":true,"part_of":"4711-progress-1",)"

@@ -37,6 +37,7 @@ struct Condition {
   std::string shared_incident = {};
   bool is_shared = false;      // it is in that one, not in its job's own; not said to other hosts
   bool is_new_normal = false;  // over, since it is what is usual now, and nothing was mended
+  bool has_job_ended = false;  // over, since its job ended or began anew: nobody knows of anything mended
 };
 
 // What makes it the same condition when it is told again: FNV-1a of rule, job, host, rank and device,

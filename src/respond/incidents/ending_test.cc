@@ -10,13 +10,14 @@ constexpr Ns kBegan = 1'795'000'000 * kSecond;
 const std::string kId = "4711-speed-1";
 
 struct Leader {
-  void say(i64 rank, bool is_firing, bool is_new_normal = false) {
+  void say(i64 rank, bool is_firing, bool is_new_normal = false, bool has_job_ended = false) {
     Condition condition{
         .rule = "step_time_up", .family = "speed", .job = "4711", .host = "gpu01", .rank = rank};
     condition.is_firing = is_firing;
     condition.since = kBegan;
     condition.at = at;
     condition.is_new_normal = is_new_normal;
+    condition.has_job_ended = has_job_ended;
     incidents.take(condition, at);
   }
   // The last change.
@@ -77,6 +78,24 @@ TEST(Ending, WhatNobodySaysAnyMoreIsNotKnown) {
   const IncidentChange last = leader.pass(20 * kMinute);
   EXPECT_EQ(last.word, Word::resolved);
   EXPECT_EQ(last.incident.ending, Ending::not_known);
+}
+
+// A rank recovers, and the job is ended then: the other was slow to the end.
+TEST(Ending, AJobThatEndsHasNothingMended) {
+  Leader leader;
+  leader.begin();
+  leader.say(0, false);
+  leader.say(1, false, false, true);
+  EXPECT_EQ(leader.pass(kSecond).why, "the job ended or began anew");
+  const IncidentChange last = leader.pass(6 * kMinute);
+  EXPECT_EQ(last.word, Word::resolved);
+  EXPECT_EQ(last.incident.ending, Ending::over);
+  EXPECT_TRUE(last.incident.has_job_ended);
+  // It is slow again when it is begun anew, and that is mended.
+  leader.say(0, true);
+  leader.pass(kSecond);
+  leader.say(0, false);
+  EXPECT_FALSE(leader.pass(6 * kMinute).incident.has_job_ended);
 }
 
 // One host is heard no more; the other goes on, and then says that it is over.

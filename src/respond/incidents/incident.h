@@ -126,6 +126,7 @@ struct Incident {
   Urgency urgency = Urgency::warning;
   Ns opened = 0, updated = 0, closed = 0;  // closed 0: it is open
   Ending ending = Ending::over;            // of one that recovers or is resolved
+  bool has_job_ended = false;              // it is over since the job ended or began anew
   Ns over = 0;                             // since when it recovers, or did; 0: it goes on
   std::string led_by = {};
   Symptom symptom = {};

@@ -24,10 +24,11 @@ i64 first_sequence(const std::string& host) {
   return (1 + static_cast<i64>(fnv1a(host) % kPlaces)) * kEach;
 }
 
-const char* why_it_ends(Ending ending) {
+const char* why_it_ends(const Incident& incident) {
+  if (incident.ending == Ending::over && incident.has_job_ended) return "the job ended or began anew";
   constexpr const char* kWhy[] = {"all conditions are over", "it stays so, which is normal now",
                                   "nobody says any more that it goes on"};
-  return kWhy[static_cast<size_t>(ending)];
+  return kWhy[static_cast<size_t>(incident.ending)];
 }
 
 }  // namespace
@@ -66,6 +67,7 @@ Incidents::Changes Incidents::take(const Condition& condition, Ns at, bool stand
         ending = Ending::new_normal;
       else if (ending == Ending::not_known)
         ending = Ending::over;  // who is left knows
+      if (condition.has_job_ended) kept->incident.has_job_ended = true;
     }
     return changes;
   }
@@ -153,7 +155,10 @@ bool Incidents::add(Kept& kept, const Condition& condition) {
       return false;
     }
     ++conditions_;
-    if (kept.firing.empty()) kept.incident.ending = Ending::over;
+    if (kept.firing.empty()) {
+      kept.incident.ending = Ending::over;
+      kept.incident.has_job_ended = false;
+    }
   }
   kept.firing[key] = condition;
   const Urgency before = kept.incident.urgency;
@@ -235,7 +240,7 @@ void Incidents::pass(Kept& kept, Ns at, Changes& changes) {
     case IncidentState::inconclusive:
       if (is_quiet) {
         incident.before = incident.state;
-        move(kept, IncidentState::recovering, why_it_ends(incident.ending), Word::none, at, changes);
+        move(kept, IncidentState::recovering, why_it_ends(incident), Word::none, at, changes);
       } else if (incident.shared_by && !incident.verdict && at - incident.fired <= options_.together &&
                  verdict_of(related(kept, at))) {
         settle(kept, {}, "something else is wrong with the host", at, changes);

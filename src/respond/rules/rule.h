@@ -35,6 +35,7 @@ class HostFacts {
 
   // The only one: whom a condition of the whole host is about. Else empty.
   std::string only_job() const;
+  bool has(const std::string& job) const { return users_.contains(job); }
   std::string user_of(const std::string& job) const;
   std::optional<Span> last_capture(const std::string& job) const;
 

@@ -14,6 +14,8 @@ class Job {
  public:
   explicit Job(Machine& machine, i64 ranks = 2) : machine_(machine), ranks_(ranks) {}
 
+  // Its processes are others, which count from 0.
+  void begin_anew() { steps_ = 0; }
   // One second, whose steps take so long each: as many as end in it.
   void second(Ns took) {
     const Ns end = machine_.at + kSecond;
@@ -87,6 +89,18 @@ TEST(StepRules, StepsThatStaySlowAreNormalOnceAndNotMended) {
     ASSERT_FALSE(machine.all.empty());
     EXPECT_TRUE(machine.all.front().is_firing && !machine.all.front().is_new_normal);
   }
+}
+
+TEST(StepRules, AJobThatBeginsAnewWhileItIsSlowIsNotMended) {
+  Machine machine;
+  Job job(machine, 1);
+  job.seconds(200, kTook);
+  job.seconds(20, kTook * 3 / 2);
+  ASSERT_EQ(machine.firing(), Names{"step_time_up"});
+  job.begin_anew();
+  job.seconds(60, kTook * 3 / 2);
+  EXPECT_TRUE(machine.firing().empty());
+  EXPECT_TRUE(machine.all.back().has_job_ended && !machine.all.back().is_firing);
 }
 
 TEST(StepRules, StepsNearACaptureAreNotJudged) {

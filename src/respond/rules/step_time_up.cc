@@ -17,7 +17,7 @@ constexpr Setting kSettings[] = {
 struct Judged {
   StepTime time;
   std::optional<StepTimeEvent> began = {};
-  bool is_new_normal = false;
+  bool is_new_normal = false, has_begun_anew = false;
 };
 
 class StepTimeUp : public Watch {
@@ -39,6 +39,7 @@ class StepTimeUp : public Watch {
           for (const Step& step : steps) add(judged, step);
           Sign& sign = signs.emplace_back(condition_of(row), judged.time.is_slow());
           sign.condition.is_new_normal = judged.is_new_normal;
+          sign.condition.has_job_ended = judged.has_begun_anew;
           if (!judged.began) return;
           const double seconds = 1.0 / static_cast<double>(kSecond);
           const auto& block = judged.time.completed();
@@ -59,6 +60,7 @@ class StepTimeUp : public Watch {
     else
       judged.began.reset();
     judged.is_new_normal = event->kind == StepTimeEvent::Kind::new_normal;
+    judged.has_begun_anew = event->kind == StepTimeEvent::Kind::restarted;
   }
 
   StepTimeOptions options_;
