@@ -99,7 +99,7 @@ std::string who_of(const Telling& telling) {
   if (is_closed && i.ending == Ending::new_normal)
     ended = "Nothing was mended: it has lasted so long that it counts as normal. ";
   if (is_closed && i.ending == Ending::not_known)
-    ended = "It is not known whether it is over: the agents that saw it are gone or were restarted. ";
+    ended = "It is not known whether it is over: the agents that saw it are gone, were restarted or cannot look. ";
   if (i.verdict)
     return ended +
            (is_mended   ? "The cause was: "

@@ -300,7 +300,7 @@ TEST(WordsTest, Lengths) {
   EXPECT_EQ(clocks_text(kTestOpened, kTestOpened + kDay, kTestOpened + kDay),
             "23 Nov 04:46 to 24 Nov 04:46 UTC");
   EXPECT_EQ(change_text(3.1, 95, "s"), "3.10 → 95 s (× 31)");
-  EXPECT_EQ(change_text(1.98e9, 1.155e9, "Hz"), "1.98 → 1.16 GHz (−42 %)");
+  EXPECT_EQ(change_text(1.98e9, 1.155e9, "Hz"), "1980 → 1155 MHz (−42 %)");
 }
 
 TEST(RedactTest, EachOfThemAndNothingElse) {

@@ -123,18 +123,25 @@ inline Telling test_telling(const std::string& rule, Occasion occasion) {
   if (rule == "progress_stopped") i.conditions.push_back(test_condition("oom_kill"));
   if (occasion == Occasion::verdict || occasion == Occasion::resolved) {
     i.state = IncidentState::verdict;
-    i.verdict = Verdict{"slow_device",
-                        Confidence::high,
-                        {{37, "gpu05", 5}},
-                        1.29,
-                        "Rank 37 on gpu05 (GPU 5) holds the others up: they wait 1.29 s in each step for it.",
-                        "drain gpu05 and look at its cooling."};
+    i.verdict =
+        Verdict{"slow_device",
+                Confidence::high,
+                {{37, "gpu05", 5}},
+                1.29,
+                "Rank 37 (host gpu05) computes 41 % longer for the same work than the 7 others in all 3 "
+                "steps; without that a step takes 1.29 s (29 %) less.",
+                "Compare its clocks, power and temperature with its peers' (spotter metrics --metric "
+                "'gpu_*'): a power cap, cooling or another process on it may be why; if it is none of "
+                "them, replace the device."};
     i.evidence = {
-        {"its forward kernels take 1.41 × the time of the other ranks of its stage (3 steps, 8 ranks)",
-         "stragglers",
+        {i.verdict->sentence,
+         "kernel_breakdown",
          {{"rank", "37"}},
-         "spotter analyze /tmp/spotter/4711-speed-2 --table stragglers"},
-        {"SM clock of GPU 5: 1,155 MHz, others 1,980; HW thermal slowdown since 04:45:50", "", {}, ""}};
+         "spotter analyze /tmp/spotter/4711-speed-2 --table kernel_breakdown --ranks 37"},
+        {"rank 37 on gpu05 (GPU 5): SM clock 1155 MHz (before: 1980 MHz), the median of 8 ranks is 1980 MHz",
+         "",
+         {{"host", "gpu05"}},
+         "spotter metrics --since 10m --metric gpu_sm_clock_hertz --host gpu05"}};
   }
   if (occasion == Occasion::resolved) {
     i.state = IncidentState::resolved;

@@ -8,6 +8,7 @@
 
 #include "base/text/utf8.h"
 #include "render/render.h"
+#include "respond/incidents/says.h"
 
 namespace spotter::notify {
 namespace {
@@ -41,11 +42,15 @@ struct Measure {
   double factor;
 };
 constexpr Measure kMeasures[] = {
-    {"s", Unit::ns, 1e9},      {"ns", Unit::ns, 1},
-    {"Hz", Unit::hertz, 1},    {"ratio", Unit::ratio, 1},
-    {"count", Unit::count, 1}, {"per_s", Unit::per_s, 1},
-    {"bytes", Unit::bytes, 1}, {"bytes_per_s", Unit::bytes_per_s, 1},
-    {"watts", Unit::watts, 1}, {"celsius", Unit::celsius, 1},
+    {"s", Unit::ns, 1e9},
+    {"ns", Unit::ns, 1},
+    {"ratio", Unit::ratio, 1},
+    {"count", Unit::count, 1},
+    {"per_s", Unit::per_s, 1},
+    {"bytes", Unit::bytes, 1},
+    {"bytes_per_s", Unit::bytes_per_s, 1},
+    {"watts", Unit::watts, 1},
+    {"celsius", Unit::celsius, 1},
 };
 
 }  // namespace
@@ -88,6 +93,7 @@ std::string number_text(double value, const std::string& unit) {
                                 : length_text(static_cast<Ns>(value) * kSecond);
   constexpr double kTenth = 0.0995;
   if (unit == "ratio" && value >= kTenth && value < kTenMinutesS) return fmt::format("{:.0f} %", value * 100);
+  if (unit == "Hz") return respond::amount(value, unit);  // as drivers and evidence have it: in MHz
   for (const Measure& m : kMeasures) {
     if (unit == m.unit) return render::human(value * m.factor, m.shown, Role::value);
   }

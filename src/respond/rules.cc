@@ -5,6 +5,7 @@
 #include <set>
 #include <utility>
 
+#include "base/fnv.h"
 #include "base/text/quantity.h"
 #include "base/text/suggestion.h"
 #include "base/text/utf8.h"
@@ -23,6 +24,7 @@ struct Rules::At {
 struct Rules::Watched {
   const At* rule = nullptr;
   Condition condition = {};
+  std::string_view table = {};  // by which it was wrong last
   bool is_firing = false;
   bool was_job_here = false;
   Ns wrong_since = 0;  // without a good sign between; 0: the last sign was a good one
@@ -34,6 +36,14 @@ namespace {
 
 constexpr Ns kForGood = std::numeric_limits<Ns>::max();
 constexpr Ns kSilence = kMinute;  // nobody tells of it any more
+
+// Two users may call their jobs by one name.
+u64 key_of(const Condition& condition) {
+  return fingerprint(condition) ^ (condition.user.empty() ? 0 : fnv1a(condition.user));
+}
+
+// Such a table comes when there is something to tell; others come as long as their collector looks.
+bool has_events(std::string_view table) { return table.ends_with("_event"); }
 
 }  // namespace
 
@@ -77,18 +87,26 @@ std::set<std::string_view> Rules::tables() const {
 
 std::vector<Condition> Rules::add(const Batch& batch) {
   std::vector<Condition> changes;
-  if (batch.unix_ns < last_at_ - kMinute) begin_anew(batch.unix_ns);
-  last_at_ = batch.unix_ns;
+  // A collector that hung hands on what it saw before others did: that is no clock that was set back.
+  Ns& last = last_at_[batch.by];
+  if (batch.unix_ns < last - kMinute) {
+    begin_anew(batch.unix_ns, changes);
+    for (auto& [by, at] : last_at_) at = std::min(at, batch.unix_ns);
+  }
+  last = batch.unix_ns;
   for (const Table& table : batch.tables) facts_.see({.table = table, .at = batch.unix_ns});
   for (const Table& table : batch.tables) {
     const auto looked_at = by_table_.find(table.name());
     if (looked_at == by_table_.end()) continue;
+    Ns& seen = tables_seen_[looked_at->first];
+    seen = std::max(seen, batch.unix_ns);
     for (At* rule : looked_at->second) {
       signs_.clear();
       rule->watch->see({.table = table, .at = batch.unix_ns}, facts_, signs_);
       if (!signs_.empty()) rule->last_sign = batch.unix_ns;
       for (Sign& sign : signs_) {
-        if (sign.is_wrong || !watched_.empty()) take(*rule, std::move(sign), batch.unix_ns, changes);
+        if (sign.is_wrong || !watched_.empty())
+          take(*rule, looked_at->first, std::move(sign), batch.unix_ns, changes);
       }
     }
   }
@@ -97,25 +115,32 @@ std::vector<Condition> Rules::add(const Batch& batch) {
   return changes;
 }
 
-void Rules::begin_anew(Ns at) {
+void Rules::begin_anew(Ns at, std::vector<Condition>& changes) {
   for (At& rule : rules_) {
     rule.watch = rule.rule->make(rule.settings);
     rule.last_sign = 0;
   }
+  tables_seen_.clear();
+  // What was measured before is forgotten, so that no good sign would mean that anything was mended.
+  const auto stays = [](const Watched& watched) {
+    return watched.is_firing && watched.rule->recover == kForGood;
+  };
   for (auto& [key, watched] : watched_) {
     watched.last_wrong = watched.last_sign = watched.said = at;
-    watched.wrong_since = watched.wrong_since == 0 ? 0 : at;
-    watched.beginnings.clear();
+    if (!watched.is_firing || stays(watched)) continue;
+    watched.condition.is_unheard = true;
+    end(watched, at, changes);
   }
+  std::erase_if(watched_, [&](const auto& entry) { return !stays(entry.second); });
 }
 
-void Rules::take(const At& rule, Sign sign, Ns at, std::vector<Condition>& changes) {
+void Rules::take(const At& rule, std::string_view table, Sign sign, Ns at, std::vector<Condition>& changes) {
   Condition& condition = sign.condition;
   condition.rule = rule.rule->name;
   condition.family = rule.rule->family;
   if (condition.host.empty()) condition.host = options_.host;
   condition.urgency = sign.urgency.value_or(rule.rule->urgency);
-  const u64 key = fingerprint(condition);
+  const u64 key = key_of(condition);
   auto it = watched_.find(key);
   if (it == watched_.end()) {
     if (!sign.is_wrong) return;
@@ -136,6 +161,7 @@ void Rules::take(const At& rule, Sign sign, Ns at, std::vector<Condition>& chang
   }
   if (watched.wrong_since == 0) watched.wrong_since = at;
   watched.last_wrong = at;
+  watched.table = table;
   watched.was_job_here = facts_.has(condition.job);
   const Ns began = watched.is_firing ? watched.condition.since : 0;
   condition.at = at;
@@ -164,16 +190,24 @@ bool Rules::is_over(const Watched& watched, Ns calm, Ns at) {
          at - watched.last_wrong >= (watched.condition.is_flapping ? std::max(recover, calm) : recover);
 }
 
+void Rules::end(Watched& watched, Ns at, std::vector<Condition>& changes) {
+  watched.is_firing = false;
+  watched.wrong_since = 0;
+  watched.condition.is_firing = watched.condition.is_flapping = false;
+  watched.condition.at = at;
+  changes.push_back(watched.condition);
+}
+
 std::vector<Condition> Rules::pass(Ns at) {
   std::vector<Condition> changes;
   for (auto& [key, watched] : watched_) {
     if (!watched.is_firing || !is_over(watched, options_.calm, at)) continue;
-    watched.is_firing = false;
-    if (watched.was_job_here && !facts_.has(watched.condition.job)) watched.condition.has_job_ended = true;
-    watched.wrong_since = 0;
-    watched.condition.is_firing = watched.condition.is_flapping = false;
-    watched.condition.at = at;
-    changes.push_back(watched.condition);
+    Condition& condition = watched.condition;
+    if (watched.was_job_here && !facts_.has(condition.job)) condition.has_job_ended = true;
+    const auto seen = tables_seen_.find(watched.table);
+    const bool is_heard = has_events(watched.table) || (seen != tables_seen_.end() && at - seen->second <= kSilence);
+    condition.is_unheard = watched.wrong_since != 0 && !is_heard;
+    end(watched, at, changes);
   }
   // Those that are over are remembered for as long as they may flap.
   std::erase_if(watched_, [&](const auto& entry) {
@@ -183,13 +217,14 @@ std::vector<Condition> Rules::pass(Ns at) {
 }
 
 std::vector<Condition> Rules::resolve(u64 fingerprint, Ns at) {
-  const auto it = watched_.find(fingerprint);
-  if (it == watched_.end() || !it->second.is_firing) return {};
-  Condition over = it->second.condition;
-  over.is_firing = false;
-  over.at = at;
+  const auto it = std::ranges::find_if(watched_, [&](const auto& entry) {
+    return entry.second.is_firing && respond::fingerprint(entry.second.condition) == fingerprint;
+  });
+  if (it == watched_.end()) return {};
+  std::vector<Condition> over;
+  end(it->second, at, over);
   watched_.erase(it);
-  return {over};
+  return over;
 }
 
 std::vector<Condition> Rules::again(Ns at) {

@@ -35,8 +35,8 @@ class Rules {
   ~Rules();
 
   // What changed: a condition that began to fire, whose numbers are new while it does (`refresh` after it was
-  // said last), or that is over. Batches come in the order of time; where
-  // the clock was set back by more than a minute, what was measured before is forgotten.
+  // said last), or that is over. Batches by one come in the order of time; where the clock was set back by
+  // more than a minute, what was measured before is forgotten.
   std::vector<Condition> add(const Batch& batch);
   // Time passes: conditions of what nobody tells of any more are over.
   std::vector<Condition> pass(Ns at);
@@ -59,17 +59,19 @@ class Rules {
   struct Watched;
   struct At;  // a rule at work
 
-  void take(const At& rule, Sign sign, Ns at, std::vector<Condition>& changes);
-  void begin_anew(Ns at);
+  void take(const At& rule, std::string_view table, Sign sign, Ns at, std::vector<Condition>& changes);
+  void begin_anew(Ns at, std::vector<Condition>& changes);
+  static void end(Watched& watched, Ns at, std::vector<Condition>& changes);
   static bool is_over(const Watched& watched, Ns calm, Ns at);
 
   RulesOptions options_;
   HostFacts facts_;
   std::vector<At> rules_;  // as they are from the beginning
   std::map<std::string_view, std::vector<At*>> by_table_;
-  std::map<u64, Watched> watched_;  // by fingerprint: those that are wrong, or were lately
+  std::map<std::string_view, Ns> tables_seen_;  // when the newest of each was looked
+  std::map<u64, Watched> watched_;  // by fingerprint and user: those that are wrong, or were lately
   std::vector<Sign> signs_;
-  Ns last_at_ = 0;
+  std::map<std::string, Ns> last_at_;  // by who looked
   i64 left_out_ = 0;
 };
 

@@ -57,6 +57,32 @@ TEST(Rules, WhatEndsWithItsJobIsNotMended) {
   }
 }
 
+// A collector that hung for minutes hands on what it saw before the others went on.
+TEST(Rules, WhatComesLateIsNoClockThatWasSetBack) {
+  Machine machine;
+  machine.seconds(25, [](int) { return mount(false); });
+  const Batch late{.unix_ns = machine.at - 3 * kMinute,
+                   .period_ns = kSecond,
+                   .tables = {table_of("load", {{{"x", i64{1}}}})},
+                   .by = "job_log"};
+  EXPECT_TRUE(machine.rules_.add(late).empty());
+  EXPECT_EQ(machine.firing(), Names{"storage_hangs"});
+  machine.seconds(1, [](int) { return mount(false); });
+  EXPECT_EQ(machine.firing(), Names{"storage_hangs"});
+}
+
+TEST(Rules, WhoCannotLookAnyMoreDoesNotSayThatItIsOver) {
+  for (const bool looks : {true, false}) {
+    Machine machine;
+    machine.seconds(25, [](int) { return mount(false, "/data"); });
+    ASSERT_EQ(machine.firing(), Names{"storage_hangs"});
+    // It is mounted no more, or its collector hangs.
+    machine.seconds(61, [&](int) { return looks ? mount(true, "/") : table_of("load", {{{"x", i64{1}}}}); });
+    ASSERT_TRUE(machine.firing().empty());
+    EXPECT_EQ(machine.all.back().is_unheard, !looks);
+  }
+}
+
 TEST(Rules, AfterAPauseItHasToHoldAnew) {
   Machine machine;
   machine.seconds(15, [](int) { return mount(false); });
@@ -69,8 +95,10 @@ TEST(Rules, AClockThatIsSetBackBlindsNobody) {
   Machine machine;
   machine.seconds(25, [](int) { return mount(false); });
   machine.at -= kDay;
-  machine.seconds(100, [](int) { return mount(true); });
+  machine.seconds(1, [](int) { return mount(true); });
   EXPECT_TRUE(machine.firing().empty());
+  EXPECT_TRUE(machine.all.back().is_unheard);  // not that it is over
+  machine.seconds(99, [](int) { return mount(true); });
   machine.seconds(25, [](int) { return mount(false); });
   EXPECT_EQ(machine.firing(), Names{"storage_hangs"});
 }

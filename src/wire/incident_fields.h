@@ -34,6 +34,7 @@ void fields(Way& way, respond::Condition& c) {
   way.text("shared_incident", c.shared_incident);
   way.flag("new_normal", c.is_new_normal);
   way.flag("job_ended", c.has_job_ended);
+  way.flag("unheard", c.is_unheard);
 }
 
 template <class Way>

@@ -58,6 +58,7 @@ Incident whole_incident() {
                    true,
                    "gpu05-speed-1-shared"}};
   i.conditions[0].is_new_normal = i.conditions[0].has_job_ended = true;
+  i.conditions[0].is_unheard = true;
   i.has_job_ended = true;
 
   i.condition_count = 128;
@@ -93,7 +94,7 @@ constexpr const char* kWholeText =
     R"("host":"gpu05","rank":37,"device":"gpu 5","firing":false,"flapping":true,)"
     R"("since":"2026-11-23T04:46:46.123Z","at":"2026-11-23T04:46:47.123Z","value":4.42,"baseline":3.1,)"
     R"("unit":"s","z":17.2,"step":18250,"source":"nvml","text":"text","kernel_wait":"D nfs","no_capture":true,)"
-    R"("shared_incident":"gpu05-speed-1-shared","new_normal":true,"job_ended":true}],"condition_count":128,)"
+    R"("shared_incident":"gpu05-speed-1-shared","new_normal":true,"job_ended":true,"unheard":true}],"condition_count":128,)"
     R"("acknowledged":{"by":"carol","where":"slack","at":"2026-11-23T04:46:47.123Z"},)"
     R"("silenced_until":"2026-11-24T04:46:46.123Z","fired":"2026-11-23T04:46:49.123Z",)"
     R"("told":"2026-11-23T04:46:47.123Z","told_elsewhere":true,"part_of":"4711-progress-1",)"

@@ -84,7 +84,8 @@ void RasWatch::answered(const std::string& name, const Suspected& suspected, Res
                                              .world_size = suspected.world_size,
                                              .host = parts_.host_name,
                                              .here = here}));
-  job.said = {.has_answered = true, .is_even = batch.tables[0].rows() == 1};
+  const bool is_even = !answer->communicators.empty() && batch.tables[0].rows() == 1;
+  job.said = {.has_answered = true, .is_even = is_even};
   parts_.take(batch);
 }
 

@@ -244,7 +244,7 @@ respond::ReportAnswer Leading::receive(const respond::Report& report) {
 
 std::optional<respond::JobPace> Leading::pace(const std::string& job) const {
   const auto own = parts_.paces.of(job);
-  return own && own->step != 0 ? own : members_.pace(job, parts_.host.unix_now());
+  return own && own->step != 0 ? own : members_.pace(job);
 }
 
 respond::JobOfIncident Leading::job(const std::string& id) const {

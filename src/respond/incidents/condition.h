@@ -37,6 +37,7 @@ struct Condition {
   std::string shared_incident = {};
   bool is_shared = false;      // it is in that one, not in its job's own; not said to other hosts
   bool is_new_normal = false;  // over, since it is what is usual now, and nothing was mended
+  bool is_unheard = false;     // over for who says it, since it cannot be looked at any more: it may go on
   bool has_job_ended = false;  // over, since its job ended or began anew: nobody knows of anything mended
 };
 

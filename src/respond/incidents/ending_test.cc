@@ -111,6 +111,17 @@ TEST(Ending, WhoIsLeftKnows) {
   EXPECT_EQ(leader.pass(6 * kMinute).incident.ending, Ending::over);
 }
 
+TEST(Ending, WhoCannotLookAnyMoreDoesNotKnow) {
+  Leader leader;
+  leader.begin();
+  leader.say(0, false);
+  Condition unheard{.rule = "step_time_up", .family = "speed", .job = "4711", .host = "gpu01", .rank = 1};
+  unheard.is_firing = false;
+  unheard.is_unheard = true;
+  leader.incidents.take(unheard, leader.at);
+  EXPECT_EQ(leader.pass(6 * kMinute).incident.ending, Ending::not_known);
+}
+
 // Another condition comes and goes while a rank's steps stay slow.
 TEST(Ending, WhatComesAndGoesMendsNothingElse) {
   Leader leader;

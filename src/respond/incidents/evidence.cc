@@ -17,6 +17,15 @@ void append(std::vector<std::string>& to, const std::vector<std::string>& from) 
   }
 }
 
+constexpr size_t kMostEvidence = 16;
+
+void add_evidence(std::vector<Evidence>& to, std::vector<Evidence> more) {
+  for (Evidence& each : more) {
+    if (to.size() < kMostEvidence && std::ranges::find(to, each.says, &Evidence::says) == to.end())
+      to.push_back(std::move(each));
+  }
+}
+
 // Those of a verdict that is not told, or no more.
 void erase_doubts(std::vector<std::string>& against) {
   std::erase_if(against, [](const std::string& text) { return text.starts_with(kDoubt); });
@@ -94,7 +103,9 @@ void Incidents::settle(Kept& kept, Conclusion conclusion, std::string why, Ns at
     take_hint(conclusion);
   }
   // A verdict stays until there is a better one.
-  if (conclusion.verdict && (!before || conclusion.verdict->confidence >= before->confidence)) {
+  const bool is_taken =
+      conclusion.verdict && (!before || conclusion.verdict->confidence >= before->confidence);
+  if (is_taken) {
     incident.verdict = std::move(conclusion.verdict);
     erase_doubts(incident.against);
   } else {
@@ -102,7 +113,12 @@ void Incidents::settle(Kept& kept, Conclusion conclusion, std::string why, Ns at
   }
   // Changes on the hosts of suspects count for more.
   if (options_.look_back) options_.look_back(incident);
-  if (!conclusion.evidence.empty()) incident.evidence = std::move(conclusion.evidence);
+  // So does what speaks for it.
+  if (is_taken || !before) {
+    if (!conclusion.evidence.empty()) incident.evidence = std::move(conclusion.evidence);
+  } else {
+    add_evidence(incident.evidence, std::move(conclusion.evidence));
+  }
   std::erase(incident.not_known, kNoAnswer);
   append(incident.against, conclusion.against);
   append(incident.not_known, conclusion.not_known);

@@ -65,6 +65,8 @@ Incidents::Changes Incidents::take(const Condition& condition, Ns at, bool stand
       Ending& ending = kept->incident.ending;
       if (condition.is_new_normal)
         ending = Ending::new_normal;
+      else if (condition.is_unheard)
+        ending = Ending::not_known;
       else if (ending == Ending::not_known)
         ending = Ending::over;  // who is left knows
       if (condition.has_job_ended) kept->incident.has_job_ended = true;
@@ -87,6 +89,7 @@ Incidents::Changes Incidents::take(const Condition& condition, Ns at, bool stand
     const IncidentState before = std::exchange(incident.before, IncidentState::pending);
     const IncidentState to = before == IncidentState::pending ? IncidentState::inconclusive : before;
     incident.closed = 0;
+    if (was_resolved) incident.acknowledged.reset();  // that was of what is over
     move(*kept, to, "it fires again", !is_led && (was_resolved || rose) ? Word::changed : Word::none, at,
          changes);
   } else if (rose && incident.state != IncidentState::pending) {
@@ -183,8 +186,21 @@ void Incidents::forget(Ns at) {
   }
 }
 
+// Where the clock was set back nothing waits until it is again what it was.
+void Incidents::set_back(Ns at) {
+  for (Kept& kept : incidents_) {
+    for (Ns* time : {&kept.began, &kept.asked, &kept.ask_again}) *time = std::min(*time, at);
+    kept.grace = std::min(kept.grace, at + options_.grace);
+    kept.incident.fired = std::min(kept.incident.fired, at);
+    for (auto& [key, condition] : kept.firing) condition.at = std::min(condition.at, at);
+  }
+  for (auto& [key, learnt] : learnt_) learnt.at = std::min(learnt.at, at);
+}
+
 Incidents::Changes Incidents::pass(Ns at) {
   Changes changes;
+  if (at < last_pass_ - kMinute) set_back(at);
+  last_pass_ = at;
   for (Kept& kept : incidents_) {
     if (kept.incident.is_open()) pass(kept, at, changes);
   }
@@ -241,9 +257,8 @@ void Incidents::pass(Kept& kept, Ns at, Changes& changes) {
       if (is_quiet) {
         incident.before = incident.state;
         move(kept, IncidentState::recovering, why_it_ends(incident), Word::none, at, changes);
-      } else if (incident.shared_by && !incident.verdict && at - incident.fired <= options_.together &&
-                 verdict_of(related(kept, at))) {
-        settle(kept, {}, "something else is wrong with the host", at, changes);
+      } else if (has_late_cause(kept, at)) {
+        settle(kept, {}, "something else is wrong as well", at, changes);
       } else if (incident.told == 0) {
         if (!incident.part_of.empty() && std::ranges::none_of(incidents_, [&](const Kept& other) {
               return other.incident.is_open() && other.incident.id() == incident.part_of;
@@ -251,12 +266,13 @@ void Incidents::pass(Kept& kept, Ns at, Changes& changes) {
           incident.part_of.clear();
         if (said(kept, Word::verdict, at) != Word::none)
           move(kept, incident.state, "it is silenced no more", Word::verdict, at, changes);
-      } else if (at - incident.told >= options_.repeat && !incident.acknowledged) {
+      } else if (at - incident.told >= options_.repeat && !incident.acknowledged &&
+                 incident.part_of.empty() && !silenced(kept, at)) {
         move(kept, incident.state, "it goes on", Word::changed, at, changes);
       }
       break;
     case IncidentState::recovering:
-      if (at - kept.began < options_.calm) break;
+      if (at - kept.began < options_.calm || at < kept.grace) break;
       incident.closed = at;
       move(kept, IncidentState::resolved, "it was calm", incident.told != 0 ? Word::resolved : Word::none, at,
            changes);
@@ -264,6 +280,13 @@ void Incidents::pass(Kept& kept, Ns at, Changes& changes) {
     case IncidentState::resolved:
       break;
   }
+}
+
+// Of a symptom without a cause: rules that wait for longer may name one after it was told.
+bool Incidents::has_late_cause(const Kept& kept, Ns at) const {
+  const Incident& incident = kept.incident;
+  const bool may_have = (incident.shared_by || is_symptom_family(incident.family)) && !incident.verdict;
+  return may_have && at - incident.fired <= options_.together && verdict_of(related(kept, at));
 }
 
 void Incidents::fire(Kept& kept, Ns at, Changes& changes) {

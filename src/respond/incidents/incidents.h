@@ -162,6 +162,8 @@ class Incidents {
   bool add(Kept& kept, const Condition& condition);  // whether its urgency rose
   void take_back(const Incident& incident);
   void pass(Kept& kept, Ns at, Changes& changes);
+  void set_back(Ns at);
+  bool has_late_cause(const Kept& kept, Ns at) const;
   void fire(Kept& kept, Ns at, Changes& changes);
   void settle(Kept& kept, Conclusion conclusion, std::string why, Ns at, Changes& changes);
   void move(Kept& kept, IncidentState to, std::string why, Word word, Ns at, Changes& changes);
@@ -182,6 +184,7 @@ class Incidents {
   std::map<u64, Ns> mended_;              // by fingerprint: what is resolved by hand, and when it was
   std::map<std::string, Learnt> learnt_;  // by key: of other leaders
   size_t conditions_ = 0;
+  Ns last_pass_ = 0;
   i64 left_out_ = 0;
 };
 

@@ -43,7 +43,7 @@ i64 Members::world_size(const std::string& job) const {
   return most;
 }
 
-std::optional<JobPace> Members::pace(const std::string& job, Ns at) const {
+std::optional<JobPace> Members::pace(const std::string& job) const {
   const auto it = jobs_.find(job);
   if (it == jobs_.end()) return {};
   std::optional<JobPace> best;
@@ -57,7 +57,7 @@ std::optional<JobPace> Members::pace(const std::string& job, Ns at) const {
                    .steps = here.steps,
                    .step = here.step,
                    .last_step = member.seen,
-                   .last_writing = here.wrote_ago ? std::max<Ns>(at - *here.wrote_ago, 1) : 0};
+                   .last_writing = here.wrote_ago ? std::max<Ns>(member.seen - *here.wrote_ago, 1) : 0};
   }
   return best;
 }

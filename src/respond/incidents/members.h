@@ -32,7 +32,7 @@ class Members {
   std::vector<std::string> hosts(const std::string& job) const;
   i64 world_size(const std::string& job) const;  // 0: not known
   // By whoever knows most of it; nothing: nobody has told of it.
-  std::optional<JobPace> pace(const std::string& job, Ns at) const;
+  std::optional<JobPace> pace(const std::string& job) const;
 
   // `own`: the ranks of this host, `hosts`: those of the job that are known otherwise (a scheduler's list).
   // `suspects`: ranks that conditions name; of a large job they come first, then one of each host, spread.

@@ -143,11 +143,11 @@ TEST(Members, PaceIsThatOfWhoHasMadeMostSteps) {
   two.job.wrote_ago = kMinute;
   members.see(one, kAt);
   members.see(two, kAt);
-  const JobPace pace = members.pace("4711", kAt).value();
+  const JobPace pace = members.pace("4711").value();
   EXPECT_EQ(pace.steps, 1000);
   EXPECT_EQ(pace.first, kAt - kHour);
   EXPECT_EQ(pace.last_writing, kAt - kMinute);
-  EXPECT_FALSE(members.pace("4712", kAt));
+  EXPECT_FALSE(members.pace("4712"));
 }
 
 TEST(Members, ThereIsAnEndToTheirRanks) {

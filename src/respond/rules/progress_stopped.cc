@@ -52,7 +52,10 @@ class ProgressStopped : public Watch {
     Rank& rank = ranks_[row.of];
     if (rank.first == 0) rank.first = at;
     rank.seen = at;
-    if (row.steps < rank.steps) rank.usual.clear();
+    if (row.steps < rank.steps) {
+      rank.usual.clear();
+      rank.first = at;  // it compiles, and reads its data for the first time
+    }
     rank.steps = row.steps;
     if (row.step) {
       rank.usual.push_back(static_cast<double>(*row.step));

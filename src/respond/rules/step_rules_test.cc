@@ -103,6 +103,36 @@ TEST(StepRules, AJobThatBeginsAnewWhileItIsSlowIsNotMended) {
   EXPECT_TRUE(machine.all.back().has_job_ended && !machine.all.back().is_firing);
 }
 
+// Both call their jobs by one name, as RUN_ID is for each to choose.
+TEST(StepRules, AnotherUsersJobOfThatNameEndsNothing) {
+  Machine machine;
+  Ns ended[] = {0, 0};
+  i64 steps[] = {0, 0};
+  const auto second = [&](Ns slow) {
+    std::vector<Cells> rows;
+    for (const size_t user : {0, 1}) {
+      const Ns took = user == 0 ? slow : kTook;
+      if (ended[user] == 0) ended[user] = machine.at;
+      i64 now = 0;
+      for (; ended[user] + took <= machine.at + kSecond; ++now) ended[user] += took;
+      steps[user] += now;
+      rows.push_back({{"job", "train"},
+                      {"rank", i64{0}},
+                      {"user", user == 0 ? "alice" : "bob"},
+                      {"source", "profilerStep"},
+                      {"step_ns", took},
+                      {"step_longest_ns", took},
+                      {"step_age_ns", machine.at + kSecond - ended[user]},
+                      {"steps", steps[user]}});
+    }
+    machine.second({table_of("step", rows)});
+  };
+  for (int i = 0; i < 200; ++i) second(kTook);
+  for (int i = 0; i < 60; ++i) second(kTook * 3 / 2);
+  EXPECT_EQ(machine.firing(), Names{"step_time_up"});
+  for (const Condition& change : machine.all) EXPECT_TRUE(change.is_firing && change.user == "alice");
+}
+
 TEST(StepRules, StepsNearACaptureAreNotJudged) {
   Machine machine;
   Job job(machine, 1);
@@ -146,6 +176,18 @@ TEST(StepRules, ARankThatStepsNoMoreIsCriticalAndOverWithItsNextStep) {
   EXPECT_GE(*machine.all.front().value, 60);
   job.seconds(1, kTook);
   EXPECT_TRUE(machine.firing().empty());
+}
+
+TEST(StepRules, AJobThatBeginsAnewIsNotJudgedAtOnce) {
+  Machine machine({{"progress_stopped", {{"min_age", "2m"}}}});
+  Job job(machine, 1);
+  job.seconds(200, kTook);
+  job.begin_anew();
+  job.seconds(5, kTook);
+  job.seconds(100, kHour);  // it compiles, for more than the minute that is the limit
+  EXPECT_TRUE(machine.firing().empty());
+  job.seconds(30, kHour);
+  EXPECT_EQ(machine.firing(), Names{"progress_stopped"});
 }
 
 TEST(StepRules, WhileMuchIsWrittenItIsACheckpoint) {

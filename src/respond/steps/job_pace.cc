@@ -56,9 +56,16 @@ void JobPaces::see_steps(const Sample& sample) {
     job.seen = sample.at;
     job.pace.user = row.of.user;
     const auto before = job.counted.find(row.of.rank);
-    const i64 count =
-        before == job.counted.end() || row.steps < before->second ? 0 : row.steps - before->second;
+    const bool is_anew = before != job.counted.end() && row.steps < before->second;
+    const i64 count = before == job.counted.end() || is_anew ? 0 : row.steps - before->second;
     job.counted[row.of.rank] = row.steps;
+    if (is_anew) {
+      // Its processes are others: it is as young as they are.
+      job.first_count.erase(row.of.rank);
+      job.pace.first = job.pace.steps = 0;
+      job.last.clear();
+      job.waits.clear();
+    }
     const i64 first = job.first_count.try_emplace(row.of.rank, row.steps).first->second;
     if (row.steps > 0 && job.pace.first == 0) job.pace.first = sample.at;
     job.pace.steps = std::max(job.pace.steps, row.steps - first);

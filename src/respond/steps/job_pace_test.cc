@@ -66,6 +66,19 @@ TEST(JobPaces, HowAJobGoesOn) {
   EXPECT_FALSE(host.paces.of("7"));
 }
 
+// Under its id: torchrun or Slurm start it once more.
+TEST(JobPaces, AJobThatBeginsAnewIsYoung) {
+  Host host;
+  host.seconds(600, 4, 250 * kMillisecond);
+  host.steps = 0;
+  host.seconds(3, 4, 250 * kMillisecond);
+  const JobPace pace = *host.paces.of("7");
+  EXPECT_EQ(pace.first, host.at - 2 * kSecond);
+  EXPECT_EQ(pace.steps, 8);
+  EXPECT_FALSE(host.paces.cost("7", 0, host.at - kMinute, host.at - 30 * kSecond).overhead_ratio)
+      << "steps of the run before are compared with nothing";
+}
+
 // A log tells of the job, and of no rank.
 TEST(JobPaces, StepsWithoutARankCountToo) {
   JobPaces paces;

@@ -1,0 +1,141 @@
+// What comes late, or at a time that is not what it was: causes after the verdict, evidence of less, clocks
+// that are set back, restarts.
+#include <gtest/gtest.h>
+
+#include "respond/incidents/incidents.h"
+
+namespace spotter::respond {
+namespace {
+
+const std::string kId = "4711-speed-1";
+
+struct Leader {
+  void say(const char* rule, const char* family, i64 rank, bool is_firing = true) {
+    Condition condition{.rule = rule, .family = family, .job = "4711", .host = "gpu01", .rank = rank};
+    condition.is_firing = is_firing;
+    condition.since = condition.at = at;
+    keep(incidents.take(condition, at));
+  }
+  void slow(bool is_firing = true) { say("step_time_up", "speed", 0, is_firing); }
+  void pass(Ns time) {
+    for (const Ns end = at + time; at < end;) {
+      at += kSecond;
+      keep(incidents.pass(at));
+    }
+  }
+  void keep(const Result<Incidents::Changes>& changes) {
+    ASSERT_TRUE(changes);
+    count += std::ssize(*changes);
+    for (const IncidentChange& change : *changes)
+      if (change.word != Word::none) told.push_back(change);
+  }
+  Incident incident() const { return *incidents.find(kId); }
+
+  Incidents incidents{{.cluster = "a", .host = "gpu01"}};
+  Ns at = 1'795'000'000 * kSecond;
+  std::vector<IncidentChange> told = {};
+  i64 count = 0;
+};
+
+// Clocks are judged for half a minute; steps are slow after a quarter.
+TEST(Late, ACauseThatFiresAfterItWasToldIsTold) {
+  Leader leader;
+  leader.slow();
+  leader.pass(4 * kSecond);
+  leader.keep(leader.incidents.conclude(kId, {}, leader.at));
+  ASSERT_EQ(leader.incident().state, IncidentState::inconclusive);
+  leader.pass(10 * kSecond);
+  leader.say("gpu_throttled", "gpu", 5);
+  leader.pass(10 * kSecond);
+  ASSERT_TRUE(leader.incident().verdict);
+  EXPECT_EQ(leader.incident().verdict->cause, "gpu_throttled");
+  ASSERT_EQ(leader.told.size(), 2u);
+  EXPECT_EQ(leader.told.back().word, Word::changed);
+  EXPECT_EQ(leader.told.back().incident.id(), kId);
+}
+
+TEST(Late, WhatSpeaksForAVerdictStaysWithIt) {
+  Leader leader;
+  leader.slow();
+  leader.pass(4 * kSecond);
+  const auto of = [](i64 rank, Confidence confidence, const char* says) {
+    return Conclusion{
+        .verdict = Verdict{.cause = "slow_device", .confidence = confidence, .suspects = {{.rank = rank}}},
+        .evidence = {{.says = says}}};
+  };
+  leader.keep(leader.incidents.conclude(kId, of(3, Confidence::high, "rank 3 is slow"), leader.at));
+  leader.keep(leader.incidents.conclude(kId, of(5, Confidence::low, "rank 5 is slow"), leader.at));
+  EXPECT_EQ(leader.incident().verdict->suspects[0].rank, 3);
+  ASSERT_EQ(leader.incident().evidence.size(), 2u);
+  EXPECT_EQ(leader.incident().evidence[0].says, "rank 3 is slow");
+  leader.keep(leader.incidents.conclude(kId, of(5, Confidence::high, "rank 5 is slow"), leader.at));
+  ASSERT_EQ(leader.incident().evidence.size(), 1u);
+  EXPECT_EQ(leader.incident().evidence[0].says, "rank 5 is slow");
+}
+
+TEST(Late, AClockThatIsSetBackHoldsNothingUp) {
+  Leader leader;
+  leader.pass(kSecond);
+  leader.slow();
+  leader.at -= kHour;
+  leader.pass(5 * kSecond);
+  EXPECT_EQ(leader.incident().state, IncidentState::firing);
+  leader.keep(leader.incidents.conclude(kId, {}, leader.at));
+  leader.slow(false);
+  leader.pass(kMinute);
+  ASSERT_EQ(leader.incident().state, IncidentState::recovering);
+  leader.at -= kHour;
+  leader.pass(6 * kMinute);
+  EXPECT_EQ(leader.incident().state, IncidentState::resolved);
+}
+
+// Another host may have told that it fires again while this one was away.
+TEST(Late, AfterARestartWhatRecoveredIsNotOverAtOnce) {
+  Leader before;
+  before.slow();
+  before.pass(4 * kSecond);
+  before.keep(before.incidents.conclude(kId, {}, before.at));
+  before.slow(false);
+  before.pass(kMinute);
+  ASSERT_EQ(before.incident().state, IncidentState::recovering);
+  Leader after;
+  after.at = before.at + 8 * kMinute;
+  after.incidents.restore(before.incident(), after.at);
+  after.pass(4 * kMinute);
+  EXPECT_TRUE(after.told.empty());
+  after.pass(2 * kMinute);
+  ASSERT_EQ(after.told.size(), 1u);
+  EXPECT_EQ(after.told[0].word, Word::resolved);
+}
+
+TEST(Late, WhatIsSilencedIsNotWrittenAnewEachSecond) {
+  Leader leader;
+  leader.slow();
+  leader.pass(4 * kSecond);
+  leader.keep(leader.incidents.conclude(kId, {}, leader.at));
+  leader.keep(leader.incidents.silence({.job = "4711", .until = leader.at + kDay, .reason = "it is known", .by = "carol"}, leader.at));
+  const i64 before = leader.count;
+  for (int minute = 0; minute < 5 * 60; ++minute) {
+    leader.slow();
+    leader.pass(kMinute);
+  }
+  EXPECT_LE(leader.count - before, 1);
+}
+
+TEST(Late, WhatFiresAgainWasAcknowledgedByNobody) {
+  Leader leader;
+  leader.slow();
+  leader.pass(4 * kSecond);
+  leader.keep(leader.incidents.conclude(kId, {}, leader.at));
+  leader.keep(leader.incidents.acknowledge(kId, {.by = "carol", .at = leader.at}));
+  leader.slow(false);
+  leader.pass(6 * kMinute);
+  ASSERT_EQ(leader.incident().state, IncidentState::resolved);
+  leader.slow();
+  leader.pass(kSecond);
+  EXPECT_TRUE(leader.incident().is_open());
+  EXPECT_FALSE(leader.incident().acknowledged);
+}
+
+}  // namespace
+}  // namespace spotter::respond
