@@ -11,7 +11,7 @@ WEIGHT = {"critical": 3, "warning": 2, "info": 1}
 # What the alerts are called in a few words.
 WORDS = {
     "SpotterGpuLost": "GPU lost", "SpotterGpuXid": "XID errors", "SpotterGpuEccUncorrected": "GPU memory errors",
-    "SpotterGpuRowRemapping": "GPU needs a reset", "SpotterGpuThrottled": "GPU slowed down", "SpotterGpuIdleInJob": "GPU of a job idle",
+    "SpotterGpuRowRemapping": "GPU needs a reset", "SpotterGpuSlowedDown": "GPU slowed down", "SpotterGpuHeldIdle": "GPU of a job idle",
     "SpotterNvlinkErrors": "NVLink errors", "SpotterMemoryPressure": "Short of memory", "SpotterOutOfMemoryKill": "Killed for memory",
     "SpotterFilesystemFullSoon": "File system full within a day", "SpotterFilesystemFull": "File system full",
     "SpotterFilesystemHangs": "File system hangs", "SpotterRdmaPortDown": "RDMA port down", "SpotterRdmaLinkErrors": "RDMA link errors",

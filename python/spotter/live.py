@@ -227,7 +227,7 @@ def agents(
 
         live = spotter.agents("gpu[01-16]:1779")
         live.metrics("gpu_*", since="10m")["gpu"].to_pandas()
-        live.trace(duration="500ms").report()
+        live.trace(duration="500ms", output="/shared/run1").report()  # a folder that all hosts and this one see
 
     Args:
         hosts: names as `--host` takes them; none: this host's agent.

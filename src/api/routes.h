@@ -29,7 +29,7 @@
 //   POST /mcp                an assistant's message (mcp/endpoint.h)
 //
 // Another method on one of these paths is answered 405, with those that there are in Allow. Who may is in
-// access.h; what a browser may be made to ask, in net/cross_site.h.
+// access.h; what a browser may be made to ask, in net/http/cross_site.h.
 #pragma once
 #include "agent/agent.h"
 #include "net/http/http.h"

@@ -58,7 +58,7 @@ struct Surroundings {
   // Who opens probes in processes, if not this one (steps/step_probe.h); empty: this one.
   std::function<Result<Descriptor>(i64 thread, const TorchStep& step)> probe_opener = {};
   std::vector<std::string> step_logs = {};   // globs of log files of jobs (logs/log_places.h)
-  std::vector<std::string> step_lines = {};  // the user's expressions for them (respond/step_lines.h)
+  std::vector<std::string> step_lines = {};  // the user's expressions for them (respond/steps/step_lines.h)
   std::shared_ptr<LoggedStepsBoard> logged_steps = {};         // what logs tell of steps
   std::shared_ptr<const ProfilingPause> profiling_pause = {};  // whether dcgm leaves the counters to others
 };

@@ -15,7 +15,7 @@ inline constexpr size_t kMostCell = 200;  // characters
 // not seen; on one line; cut to so many characters, the last then being "…".
 std::string clean(std::string_view text, size_t most = kMostCell);
 
-// A word as a shell takes it (base/shell_word.h), by $'...' where it has what clean() leaves out.
+// A word as a shell takes it (base/text/shell_word.h), by $'...' where it has what clean() leaves out.
 std::string command_word(std::string_view text);
 std::string command_paths(std::span<const std::string> paths);
 

@@ -5,8 +5,8 @@
 
 namespace spotter::render {
 
-// What a picture's text is drawn with: every cell (base/utf8.h) is as wide, so that places for texts can be
-// computed. Usual fonts of this kind are at most 0.605 times as wide as high.
+// What a picture's text is drawn with: every cell (base/text/utf8.h) is as wide, so that places for texts can
+// be computed. Usual fonts of this kind are at most 0.605 times as wide as high.
 inline constexpr const char* kSvgFont = "monospace";
 inline constexpr double kSvgFontSize = 12, kSvgCell = 7.3;
 

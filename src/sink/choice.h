@@ -12,7 +12,7 @@
 namespace spotter::sink {
 
 struct ChoiceOptions {
-  std::vector<std::string> tables;    // patterns of names (base/glob.h); empty: all but those in `left_out`
+  std::vector<std::string> tables;    // patterns (base/text/glob.h); empty: all but those in `left_out`
   std::vector<std::string> left_out;  // names; not looked at where `tables` says what is wanted
   Ns every = 0;                       // 0: all
 };

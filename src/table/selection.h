@@ -11,7 +11,8 @@
 namespace spotter::table {
 
 struct Selection {
-  // Patterns (base/glob.h) of which a metric's name (table/metric.h) has to match one; none: all metrics.
+  // Patterns (base/text/glob.h) of which a metric's name (table/metric.h) has to match one; none: all
+  // metrics.
   std::vector<std::string> metrics = {};
   std::string job = {};  // not empty: rows whose column `job`, a text or a whole number, says so
 

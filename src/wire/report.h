@@ -1,6 +1,6 @@
-// What agents say to one another of a job that has parts on several hosts (respond/report.h): the body of
-// POST /v1/conditions and its answer, as JSON. Members of other names are left alone: agents of two versions
-// talk to each other.
+// What agents say to one another of a job that has parts on several hosts (respond/incidents/report.h): the
+// body of POST /v1/conditions and its answer, as JSON. Members of other names are left alone: agents of two
+// versions talk to each other.
 #pragma once
 #include <string>
 #include <string_view>

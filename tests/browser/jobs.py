@@ -22,7 +22,7 @@ JOBS = {
     "two_slow_ranks": ["--ranks", "2", "--steps", "2", "--layers", "1", "--scale", "gemm=2"],
     # More ranks than are asked for their spans unasked.
     "seventeen_ranks": ["--ranks", "17", "--steps", "2", "--layers", "1", "--fault", "slow-rank:rank=3,factor=1.5"],
-    # What shared/reference/page.md measures.
+    # Of the usual size of what is measured (test_speed.py).
     "eight_ranks": ["--ranks", "8", "--steps", "10", "--fault", "slow-rank:rank=3,factor=1.5"],
     # 64 files of 108 MB.
     "many_ranks": ["--ranks", "64", "--events", "390000", "--no-gzip"],

@@ -1,4 +1,4 @@
-"""How fast the page is; what is promised stands in shared/reference/page.md. Of times, medians: the machine must have
+"""How fast the page is, by what each test promises. Of times, medians: the machine must have
 nothing else to do (`make browser` runs these last, alone)."""
 
 import re

@@ -1,6 +1,7 @@
 """The agent's page /metrics under a real Prometheus and its promtool; the rules that come with it. test_dashboards.py
 runs all queries."""
 
+import re
 import shutil
 import subprocess
 import urllib.error
@@ -131,3 +132,12 @@ def test_rules_name_only_what_there_is():
     assert monitoring.unknown_metrics("spotter_no_such_thing spotter_cpu_seconds_total spotter_cpu_cpus_total") == [
         "spotter_cpu_cpus_total", "spotter_no_such_thing"]
     assert monitoring.unknown_metrics(RULES.read_text()) == []
+
+
+def test_no_alert_has_the_name_of_a_message_of_the_agents():
+    """They tell Alertmanager of a rule as SpotterItsName (src/notify/alertmanager.cc), by thresholds of their own."""
+    rules = (harness.ROOT / "src" / "respond" / "rules" / "list.h").read_text()
+    told = {f"Spotter{name}" for name in re.findall(r"^  k(\w+)", rules, re.MULTILINE)}
+    alerts = set(re.findall(r"- alert: (\w+)", RULES.read_text()))
+    assert "SpotterGpuThrottled" in told and "SpotterGpuLost" in alerts
+    assert not told & alerts

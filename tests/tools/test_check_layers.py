@@ -1,5 +1,6 @@
 """tools/check_layers on small made-up trees."""
 import pathlib
+import re
 import subprocess
 
 import pytest
@@ -99,3 +100,51 @@ def test_namespaces_of_others(tmp_path, path, namespace, own):
     result = check(tmp_path, path, f"namespace {namespace} {{")
     assert result.returncode == 1
     assert f"{path}:2: {namespace} is not its namespace, {own}" in result.stdout
+
+
+def has_files(root: pathlib.Path, *files: str):
+    for name in files:
+        (root / name).parent.mkdir(parents=True, exist_ok=True)
+        (root / name).write_text("// a file\n")
+
+
+@pytest.mark.parametrize("path, line", [
+    ("src/app/a.cc", "// As there (table/table.h), and in src/table/text/cell.h."),
+    ("src/table/a.h", "int a = 0;  // text/cell.h of this folder"),
+    ("fuzz/a.cc", "// src/table/table.h"),
+    ("src/app/a.cc", "// torch/headeronly/Type.h of PyTorch; https://x.org/table/gone.h; text/cell.h of another folder"),
+    ("src/app/a.cc", 'const char* text = "table/gone.h";'),
+])
+def test_comments_name_files_that_are_there(tmp_path, path, line):
+    has_files(tmp_path, "src/table/table.h", "src/table/text/cell.h")
+    result = check(tmp_path, path, line)
+    assert result.returncode == 0, result.stdout
+
+
+@pytest.mark.parametrize("path, line, name", [
+    ("src/app/a.cc", "// Of what is there (table/cell.h) this is a part.", "table/cell.h"),
+    ("src/app/a.cc", "int a = 0;  // table/table.h, and table/text/gone.cc", "table/text/gone.cc"),
+    ("src/table/a.h", "// text/gone.h", "text/gone.h"),
+    ("fuzz/a.cc", "// src/table/gone.h", "table/gone.h"),
+    ("src/app/a.cc", '#include "table/table.h"  // table/gone.h', "table/gone.h"),
+])
+def test_comments_that_name_files_that_are_not_there(tmp_path, path, line, name):
+    has_files(tmp_path, "src/table/table.h", "src/table/text/cell.h")
+    (tmp_path / "src/app").mkdir(parents=True, exist_ok=True)
+    result = check(tmp_path, path, line)
+    assert result.returncode == 1
+    assert f"{path}:2: a comment names {name}, which is not there" in result.stdout
+
+
+def test_the_picture_of_folders_is_that_of_the_build():
+    """In CONTRIBUTING.md: an arrow leads to a folder from each that its spotter_folder() names."""
+    root = TOOL.parents[1]
+    lines = re.findall(r"^spotter_folder\((\w+)([^)]*)\)$", (root / "CMakeLists.txt").read_text(), re.MULTILINE)
+    built = {folder: set(re.findall(r"\w+", rest)) & {name for name, _ in lines} for folder, rest in lines}
+    picture = next(block for block in (root / "CONTRIBUTING.md").read_text().split("```\n") if "app sees all" in block)
+    drawn = {"app": built["app"]}
+    for arrow in re.split(r" {2,}|\n", picture.replace("app sees all", "").strip()):
+        sources, targets = ({*side.split(", ")} for side in arrow.split(" ─► "))
+        for folder in targets:
+            drawn.setdefault(folder, set()).update(sources)
+    assert drawn == {folder: named for folder, named in built.items() if named}

@@ -1,8 +1,9 @@
-// analyze-part NAME...: what an agent runs for POST /v1/captures/ID/analyze (agent/analysis_process.h), as a
-// user without rights and within limits. It opens nothing: the file that is called NAME is open for it, the
-// first one as descriptor 3. The request (wire/analyze_request.h) comes by standard input, the results
-// (wire/file_results.h) go to standard output. For GET /v1/captures/ID/file it gives bytes of the one file
-// (wire/file_part.h), and of dumps of flight recorders who does not arrive (wire/recorded_hang.h).
+// analyze-part NAME...: what an agent runs for POST /v1/captures/ID/analyze
+// (agent/captures/analysis_process.h), as a user without rights and within limits. It opens nothing: the file
+// that is called NAME is open for it, the first one as descriptor 3. The request (wire/analyze_request.h)
+// comes by standard input, the results (wire/file_results.h) go to standard output. For GET
+// /v1/captures/ID/file it gives bytes of the one file (wire/file_part.h), and of dumps of flight recorders
+// who does not arrive (wire/recorded_hang.h).
 #include <sys/stat.h>
 #include <unistd.h>
 

@@ -243,7 +243,7 @@ Command serve_command() {
       .footer =
           "Prints the address of the page, which contains the access token, and serves until it is interrupted.\n"
           "From another host: ssh -L 8080:127.0.0.1:PORT HOST, then the address with port 8080.\n"
-          "Examples: spotter serve runs/\n          spotter serve --host gpu[01-16]",
+          "Examples: spotter serve runs/\n          spotter serve --host 'gpu[01-16]'",
       .action = [options]() -> Result<int> { return serve_traces(*options); },
   };
 }

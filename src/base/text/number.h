@@ -1,4 +1,4 @@
-// Numbers as programs write them. For those that people write base/quantity.h has errors that say more.
+// Numbers as programs write them. For those that people write base/text/quantity.h has errors that say more.
 #pragma once
 #include <charconv>
 #include <concepts>

@@ -1,5 +1,5 @@
-// FatalCounts: the fatal lines of one job (respond/fatal_lines.h) as events: the first one of a kind at once,
-// those that follow once a minute, with their number and the first of them. One thread.
+// FatalCounts: the fatal lines of one job (respond/logs/fatal_lines.h) as events: the first one of a kind at
+// once, those that follow once a minute, with their number and the first of them. One thread.
 #pragma once
 #include <map>
 #include <optional>

@@ -1,7 +1,7 @@
 // Report: what a host tells the one that leads a job, and what that one answers.
 //
-// The host of global rank 0 leads, and all know it without an election (agent/job_leaders.h): where it does
-// not answer, the next in the list is asked, and where none does, each host goes on by itself. Keys and
+// The host of global rank 0 leads, and all know it without an election (agent/jobs/job_leaders.h): where it
+// does not answer, the next in the list is asked, and where none does, each host goes on by itself. Keys and
 // numbers of incidents are derived alike everywhere, so what two leaders tell is one thing to who receives
 // it.
 #pragma once

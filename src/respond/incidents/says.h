@@ -1,5 +1,5 @@
-// What a condition says, and why a fault is not the cause, as a clause for a person: "GPU 5 of rank 37 on
-// gpu05 runs at 1,155 MHz of 1,980: the hardware holds its clocks down". Text of a job in it is as it came.
+// What a condition says, and why a fault is not the cause, as a clause for a person: "rank 37 on gpu05 (GPU
+// 5): the clocks are held down for heat or power: 1155 MHz of 1980 MHz". Text of a job in it is as it came.
 #pragma once
 #include <string>
 #include <string_view>

@@ -77,7 +77,7 @@ struct Rule {
   const char* hold;
   const char* recover;  // kByHand: not by itself
   std::span<const char* const> tables;
-  std::span<const Setting> settings;  // beside those of all rules (kCommonSettings)
+  std::span<const Setting> settings;  // beside those of all rules (common_settings())
   // The settings have passed check(), and have their fallbacks.
   std::unique_ptr<Watch> (*make)(const Settings& settings);
 };
