@@ -41,6 +41,18 @@ test("cards are added up, loopback is left out", () => {
   assert.equal(charts.find((chart) => chart.panel === "network")!.lines.length, 1, "what was sent nobody knows");
 });
 
+test("what goes through a bond or a mapped disk is not added to its card or disk", () => {
+  const received = (rows: (string | number | null)[][]) => values(chartsOf([tableOfRows("network", ["time_ns", "interface", "type", "driver", "rx_bytes_per_s"],
+    rows.map((row) => [at(1), ...row]), bases)], span).charts, "network")[0];
+  assert.equal(received([["lo", "loopback", null, 1e6], ["eth0", "ethernet", "mlx5_core", 10], ["eth1", "ethernet", "mlx5_core", 5], ["bond0", "ethernet", null, 15], ["bond0.7", "ethernet", null, 15]]), 15);
+  assert.equal(received([["lo", "loopback", null, 1e6], ["eth0", "ethernet", null, 10]]), 10, "the only one of a container");
+  assert.equal(received([["eth0", "ethernet", "virtio_net", 10]]), 10);
+  const disk = tableOfRows("disk", ["time_ns", "device", "mapper_name", "read_bytes_per_s"], [
+    [at(1), "nvme0n1", null, 7], [at(1), "sda", null, 1], [at(1), "dm-0", "vg-root", 7], [at(1), "md127", null, 7], [at(1), "mmcblk0", null, 2],
+  ], bases);
+  assert.deepEqual(values(chartsOf([disk], span).charts, "disk"), [10, NaN, NaN, NaN]);
+});
+
 test("each GPU has its charts, and says what it does not tell", () => {
   const gpu = tableOfRows("gpu", ["time_ns", "gpu", "name", "job", "rank", "utilization_ratio", "memory_used_bytes", "memory_total_bytes"], [
     [at(1), 10, "H100", "train", 3, 0.25, 1, 4], [at(1), 2, "H100", null, null, 0.75, null, 4],

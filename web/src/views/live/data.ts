@@ -1,5 +1,6 @@
 // From samples of agents to small charts: all of one page have the same times, so that their cursors go together. What a
 // machine does not tell is not known, and nothing is put in its place.
+import { allRows } from "../../data/rows.ts";
 import type { Table, Unit } from "../../data/table.ts";
 
 export interface Line {
@@ -49,7 +50,7 @@ interface Panel {
   metrics: string; // that it is made of, as an agent is asked for them
   perGpu?: boolean;
   lines: { label: string; isLimit?: boolean; value: (table: Table, row: number) => number }[];
-  leaves?: (table: Table, row: number) => boolean; // rows that are left out
+  leaves?: (table: Table) => (row: number) => boolean; // rows that are left out
 }
 
 // Relative to no base; NaN also where this agent has no such column.
@@ -74,11 +75,20 @@ export const PANELS: Panel[] = [
   {
     name: "network", title: "Network", unit: "bytes_per_s", table: "network", metrics: "network_rx_bytes,network_tx_bytes",
     lines: [{ label: "received", value: column("rx_bytes_per_s") }, { label: "sent", value: column("tx_bytes_per_s") }],
-    leaves: (table, row) => table.has("type") && table.text("type", row) === "loopback",
+    // What goes through bonds, VLANs and bridges goes through a card, too, and those have a driver; where no interface has
+    // one, as in a container, they are all there is.
+    leaves: (table) => {
+      const isLoop = (row: number) => table.has("type") && table.text("type", row) === "loopback";
+      const hasDriver = (row: number) => table.has("driver") && table.text("driver", row) !== "";
+      const haveCards = allRows(table).some((row) => hasDriver(row) && !isLoop(row));
+      return (row) => isLoop(row) || (haveCards && !hasDriver(row));
+    },
   },
   {
     name: "disk", title: "Disks", unit: "bytes_per_s", table: "disk", metrics: "disk_read_bytes,disk_write_bytes",
     lines: [{ label: "read", value: column("read_bytes_per_s") }, { label: "written", value: column("write_bytes_per_s") }],
+    // Made of other disks, which are here, too.
+    leaves: (table) => (row) => table.has("device") && /^(dm-|md|bcache|drbd|zd)\d/.test(table.text("device", row)),
   },
   gpu("gpu", "Busy", "ratio", "gpu_utilization_ratio,gpu_activity_sm_active_ratio", [
     { label: "a kernel runs", value: column("utilization_ratio") },
@@ -140,11 +150,12 @@ export function chartsOf(tables: readonly Table[], span: Span, panels: readonly 
   const gpus = gpusOf(tables);
   for (const panel of panels) {
     const table = tables.find((each) => each.name === panel.table);
+    const leaves = table && panel.leaves?.(table);
     const places = panel.perGpu ? gpus.map((each) => each.of) : [""];
     for (const of of places) {
       const rows: number[] = [];
       for (let row = 0; row < (table?.rows ?? 0); ++row) {
-        if ((of === "" || table!.exact("gpu", row) === of) && !panel.leaves?.(table!, row)) rows.push(row);
+        if ((of === "" || table!.exact("gpu", row) === of) && !leaves?.(row)) rows.push(row);
       }
       const lines = panel.lines.map(({ label, isLimit = false, value }) => ({ label, isLimit, values: table ? lineOf(table, rows, span, value) : new Float64Array() }))
         .filter((line) => line.values.some((one) => !Number.isNaN(one)));
