@@ -57,12 +57,16 @@ test("each GPU has its charts, and says what it does not tell", () => {
   const gpu = tableOfRows("gpu", ["time_ns", "gpu", "name", "job", "rank", "utilization_ratio", "memory_used_bytes", "memory_total_bytes"], [
     [at(1), 10, "H100", "train", 3, 0.25, 1, 4], [at(1), 2, "H100", null, null, 0.75, null, 4],
   ], bases);
-  const { charts, unknown } = chartsOf([gpu], span);
+  const activity = tableOfRows("gpu_activity", ["time_ns", "gpu", "sm_active_ratio"], [[at(1), 2, 0.5]], bases);
+  const { charts, unknown } = chartsOf([gpu, activity], span);
   assert.deepEqual(gpusOf([gpu]).map((each) => [each.of, each.title, each.job, each.rank]), [["2", "H100", "", ""], ["10", "H100", "train", "3"]]);
   assert.deepEqual(values(charts, "gpu", "10"), [0.25, NaN, NaN, NaN]);
   assert.ok(unknown.includes("power of GPU 2"));
+  assert.deepEqual(charts.filter((chart) => chart.panel === "gpu").map((chart) => chart.lines.map((line) => line.label)), [["a kernel runs", "SMs active"], ["a kernel runs"]]);
+  assert.deepEqual(values(charts, "gpu", "2", 1), [0.5, NaN, NaN, NaN]);
   const now = nowOf(charts, 2);
-  assert.deepEqual([now.gpuBusy, now.gpuLeast], [0.5, 0.25]);
+  assert.deepEqual([now.gpuBusy, now.gpuLeast, now.gpuMemory], [0.5, 0.25, 0.25], "the memory of one GPU is half known");
+  assert.ok(Number.isNaN(nowOf(charts.map((chart) => ({ ...chart, lines: chart.lines.slice(1) })), 2).gpuBusy), "active SMs are not how busy it is");
 });
 
 test("the points of curves are a table with each value whole, and gaps where nothing is known", () => {

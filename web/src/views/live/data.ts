@@ -1,6 +1,6 @@
 // From samples of agents to small charts: all of one page have the same times, so that their cursors go together. What a
 // machine does not tell is not known, and nothing is put in its place.
-import { allRows } from "../../data/rows.ts";
+import { allRows, rowsThat } from "../../data/rows.ts";
 import type { Table, Unit } from "../../data/table.ts";
 
 export interface Line {
@@ -49,7 +49,7 @@ interface Panel {
   table: string;
   metrics: string; // that it is made of, as an agent is asked for them
   perGpu?: boolean;
-  lines: { label: string; isLimit?: boolean; value: (table: Table, row: number) => number }[];
+  lines: { label: string; isLimit?: boolean; table?: string; value: (table: Table, row: number) => number }[]; // `table`: another one
   leaves?: (table: Table) => (row: number) => boolean; // rows that are left out
 }
 
@@ -92,7 +92,7 @@ export const PANELS: Panel[] = [
   },
   gpu("gpu", "Busy", "ratio", "gpu_utilization_ratio,gpu_activity_sm_active_ratio", [
     { label: "a kernel runs", value: column("utilization_ratio") },
-    { label: "SMs active", value: column("activity_sm_active_ratio") },
+    { label: "SMs active", table: "gpu_activity", value: column("sm_active_ratio") },
   ]),
   gpu("gpu-memory", "Memory in use", "bytes", "gpu_memory_used_bytes,gpu_memory_total_bytes", [
     { label: "in use", value: column("memory_used_bytes") },
@@ -149,16 +149,16 @@ export function chartsOf(tables: readonly Table[], span: Span, panels: readonly 
   const unknown: string[] = [];
   const gpus = gpusOf(tables);
   for (const panel of panels) {
-    const table = tables.find((each) => each.name === panel.table);
+    const named = (name: string) => tables.find((each) => each.name === name);
+    const table = named(panel.table);
     const leaves = table && panel.leaves?.(table);
     const places = panel.perGpu ? gpus.map((each) => each.of) : [""];
     for (const of of places) {
-      const rows: number[] = [];
-      for (let row = 0; row < (table?.rows ?? 0); ++row) {
-        if ((of === "" || table!.exact("gpu", row) === of) && !leaves?.(row)) rows.push(row);
-      }
-      const lines = panel.lines.map(({ label, isLimit = false, value }) => ({ label, isLimit, values: table ? lineOf(table, rows, span, value) : new Float64Array() }))
-        .filter((line) => line.values.some((one) => !Number.isNaN(one)));
+      const rowsIn = (table: Table) => rowsThat(table, (row) => (of === "" || table.exact("gpu", row) === of) && !leaves?.(row));
+      const lines = panel.lines.flatMap(({ label, isLimit = false, table: other, value }): Line[] => {
+        const from = other === undefined ? table : named(other);
+        return from === undefined ? [] : [{ label, isLimit, values: lineOf(from, rowsIn(from), span, value) }];
+      }).filter((line) => line.values.some((one) => !Number.isNaN(one)));
       if (lines.length > 0) charts.push({ panel: panel.name, title: panel.title, of, unit: panel.unit, lines });
       else unknown.push(of === "" ? panel.title : `${panel.title.toLowerCase()} of GPU ${of}`);
     }
@@ -182,17 +182,24 @@ export interface HostNow {
 }
 
 export function nowOf(charts: readonly Chart[], gpus: number): HostNow {
-  const of = (panel: string, line: number) => charts.filter((chart) => chart.panel === panel)
-    .map((chart) => (chart.lines[line] ? latest(chart.lines[line]!.values) : Number.NaN)).filter((value) => !Number.isNaN(value));
+  const of = (panel: string, label: string) => charts.filter((chart) => chart.panel === panel)
+    .map((chart) => latest(chart.lines.find((line) => line.label === label)?.values ?? new Float64Array()));
   const sum = (values: number[]) => (values.length > 0 ? values.reduce((all, one) => all + one, 0) : Number.NaN);
-  const busy = of("gpu", 0);
+  const isKnown = (value: number) => !Number.isNaN(value);
+  const busy = of("gpu", "a kernel runs").filter(isKnown);
+  // Of those of which both are known.
+  const part = (panel: string) => {
+    const used = of(panel, "in use"), most = of(panel, "of");
+    const areKnown = (_: number, i: number) => isKnown(used[i]! + most[i]!);
+    return sum(used.filter(areKnown)) / sum(most.filter(areKnown));
+  };
   return {
-    cpu: sum(of("cpu", 0)),
-    memory: sum(of("memory", 0)) / sum(of("memory", 1)),
+    cpu: sum(of("cpu", "busy")),
+    memory: part("memory"),
     gpus,
     gpuBusy: sum(busy) / busy.length,
     gpuLeast: busy.length > 0 ? Math.min(...busy) : Number.NaN,
-    gpuMemory: sum(of("gpu-memory", 0)) / sum(of("gpu-memory", 1)),
+    gpuMemory: part("gpu-memory"),
   };
 }
 
