@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { chartsOf, gpusOf, latest, nowOf, ranksOf, RANGES, spanOf, timesOf, type Chart } from "../src/views/live/data.ts";
 import { pointTable } from "../src/data/points.ts";
+import { rankTable } from "../src/views/live/tables.ts";
 import { stacked } from "../src/views/captures/stacked.ts";
 import { tableOfRows } from "./timeline_tables.ts";
 
@@ -100,6 +101,11 @@ test("ranks as they were at last, without those that are gone and what is of no 
   assert.deepEqual(ranks.map((rank) => [rank.job, rank.rank, rank.step, rank.processes, rank.cores, rank.resident, rank.gpus, rank.gpuMemory]), [
     ["train", "2", NaN, 1, NaN, 50, "", NaN], ["train", "10", 3, 2, 1.5, 200, "9,10", 15],
   ]);
+});
+
+test("a step's time is a mean, of which a fraction may be left", () => {
+  const rank = { host: "a", job: "train", rank: "0", user: "ann", processes: 1, cores: 0.5, resident: 1, gpus: "", gpuMemory: NaN, step: 523412.3 };
+  assert.equal(rankTable([rank]).exact("step_ns", 0), "523412.3");
 });
 
 test("tables of agents of two releases as one", () => {

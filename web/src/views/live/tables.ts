@@ -37,7 +37,7 @@ export function rankTable(ranks: readonly (RankNow & { host: string })[]): Table
     numbersColumn("rank", ranks.map((rank) => (rank.rank === "" ? Number.NaN : Number(rank.rank))), { help: "Rank in the job.", role: "key" }),
     textsColumn("host", ranks.map((rank) => rank.host), { help: "Its host.", role: "key" }),
     textsColumn("user", ranks.map((rank) => rank.user), { help: "Whose processes they are." }),
-    numbersColumn("step_ns", ranks.map((rank) => rank.step), { help: "Time from one step of the optimizer to the next, as PyTorch tells.", unit: "ns" }),
+    numbersColumn("step_ns", ranks.map((rank) => rank.step), { help: "Time from one step of the optimizer to the next, as PyTorch tells.", unit: "ns", type: "real" }),
     numbers("processes", (rank) => rank.processes, "count", "Processes, workers among them."),
     numbers("processors", (rank) => rank.cores, "count", "Processors that its processes keep busy."),
     numbers("memory_bytes", (rank) => rank.resident, "bytes", "Memory that they hold."),
