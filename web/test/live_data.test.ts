@@ -1,7 +1,7 @@
 // From samples of agents to charts, and to how hosts and ranks are now: what is not known stays so.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { chartsOf, gpusOf, latest, nowOf, ranksOf, RANGES, spanOf, timesOf, type Chart } from "../src/views/live/data.ts";
+import { chartsOf, gpusOf, latest, newestNs, nowOf, ranksOf, RANGES, spanOf, timesOf, type Chart } from "../src/views/live/data.ts";
 import { pointTable } from "../src/data/points.ts";
 import { rankTable } from "../src/views/live/tables.ts";
 import { stacked } from "../src/views/captures/stacked.ts";
@@ -84,6 +84,13 @@ test("the points of curves are a table with each value whole, and gaps where not
 test("what was known long ago is not known now", () => {
   assert.equal(latest(Float64Array.of(1, 2, NaN, NaN, NaN)), 2);
   assert.ok(Number.isNaN(latest(Float64Array.of(1, NaN, NaN, NaN, NaN))));
+});
+
+test("now is when the newest sample was taken, whatever the reader's clock says", () => {
+  const cpu = tableOfRows("cpu", ["time_ns", "cpus"], [[at(1), 4], [at(6), 4]], bases);
+  const memory = tableOfRows("memory", ["time_ns", "total_bytes"], [[at(7), 4], [at(2), 4]], bases);
+  assert.equal(newestNs([cpu, memory, tableOfRows("other", ["a"], [[1]])]), Number(at(7)));
+  assert.equal(newestNs([]), undefined);
 });
 
 test("ranks as they were at last, without those that are gone and what is of no job", () => {

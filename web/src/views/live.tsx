@@ -26,8 +26,10 @@ export function Live() {
   const up = list.filter((host) => host.state === "up");
   const isCharted = (host: Host, i: number) => (chosen === "" ? i < most : host.name === chosen);
   const samples = useSamples(up, range, (host) => isCharted(host, up.indexOf(host)));
-  const oldest = Date.now() * 1e6 - Math.max(4 * range.stepNs, 30e9);
-  const ranks = up.flatMap((host) => ranksOf(samples.get(host.name)?.tables ?? [], oldest).map((rank) => ({ host: host.name, ...rank })));
+  const ranks = up.flatMap((host) => {
+    const { tables = [], atNs = 0 } = samples.get(host.name) ?? {};
+    return ranksOf(tables, atNs - Math.max(4 * range.stepNs, 30e9)).map((rank) => ({ host: host.name, ...rank }));
+  });
   const jobs = [...new Set(ranks.map((rank) => rank.job).concat(job === "" ? [] : [job]))];
   const shownRanks = job === "" ? ranks : ranks.filter((rank) => rank.job === job);
   const ofJob = (host: Host) => job === "" || shownRanks.some((rank) => rank.host === host.name);

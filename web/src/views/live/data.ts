@@ -42,6 +42,15 @@ export function spanOf(range: { ns: number; stepNs: number }, nowNs: number): Sp
 
 export const timesOf = (span: Span): Float64Array => Float64Array.from({ length: span.steps }, (_, i) => span.fromNs + i * span.stepNs);
 
+export function newestNs(tables: readonly Table[]): number | undefined {
+  let newest: number | undefined;
+  for (const table of tables) {
+    if (!table.has("time_ns")) continue;
+    for (let row = 0; row < table.rows; ++row) newest = Math.max(newest ?? 0, table.absolute("time_ns", row));
+  }
+  return newest;
+}
+
 interface Panel {
   name: string;
   title: string;

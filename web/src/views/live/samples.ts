@@ -3,12 +3,12 @@ import { askHost, useLive, type Host } from "../../data/agents.ts";
 import { Busy } from "../../data/source.ts";
 import type { Table } from "../../data/table.ts";
 import { sentenceOf } from "../../data/use.ts";
-import { allMetrics, PANELS } from "./data.ts";
+import { allMetrics, newestNs, PANELS } from "./data.ts";
 
 export interface HostSamples {
   tables: Table[];
   captures: { id: string; beganNs: number }[];
-  atNs: number; // when the answer came: Unix time
+  atNs: number; // of the newest of them: Unix time of the agent, whose clock may not be the reader's
   problem: string; // why there are none, or no history
 }
 
@@ -43,7 +43,7 @@ export async function samplesOf(host: Host, range: { ns: number; stepNs: number 
     if (error instanceof Busy && before !== undefined) return before;
     found.problem = error instanceof Busy ? BUSY : sentenceOf(error);
   }
-  found.atNs = Date.now() * 1e6;
+  found.atNs = newestNs(found.tables) ?? Date.now() * 1e6;
   return found;
 }
 
