@@ -104,7 +104,7 @@ test("ranks as they were at last, without those that are gone and what is of no 
   const step = tableOfRows("step", ["time_ns", "job", "rank", "user", "step_ns"], [
     [at(1), "train", 2, "ann", 5], [at(6), "train", 10, "ann", 4], [at(7), "train", 10, "ann", 3], [at(8), "train", 10, "ann", null],
   ], bases);
-  const ranks = ranksOf([job, gpu, step], Number(at(5)));
+  const ranks = ranksOf([job, gpu, step], Number(at(35)));
   assert.deepEqual(ranks.map((rank) => [rank.job, rank.rank, rank.step, rank.processes, rank.cores, rank.resident, rank.gpus, rank.gpuMemory]), [
     ["train", "2", NaN, 1, NaN, 50, "", NaN], ["train", "10", 3, 2, 1.5, 200, "9,10", 15],
   ]);

@@ -27,8 +27,8 @@ export function Live() {
   const isCharted = (host: Host, i: number) => (chosen === "" ? i < most : host.name === chosen);
   const samples = useSamples(up, range, (host) => isCharted(host, up.indexOf(host)));
   const ranks = up.flatMap((host) => {
-    const { tables = [], atNs = 0 } = samples.get(host.name) ?? {};
-    return ranksOf(tables, atNs - Math.max(4 * range.stepNs, 30e9)).map((rank) => ({ host: host.name, ...rank }));
+    const { now = [], atNs = 0 } = samples.get(host.name) ?? {};
+    return ranksOf(now, atNs).map((rank) => ({ host: host.name, ...rank }));
   });
   const jobs = [...new Set(ranks.map((rank) => rank.job).concat(job === "" ? [] : [job]))];
   const shownRanks = job === "" ? ranks : ranks.filter((rank) => rank.job === job);

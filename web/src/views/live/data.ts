@@ -32,6 +32,7 @@ export const RANGES: Record<string, { text: string; ns: number; stepNs: number }
   "7d": { text: "7 days", ns: 7 * 86400e9, stepNs: 3600e9 },
 };
 export const DEFAULT_RANGE = "10m";
+export const NOW = { ns: 30e9, stepNs: 5e9 }; // what is told of how something is now
 
 // Steps begin at whole multiples, as the agents' do.
 export function spanOf(range: { ns: number; stepNs: number }, nowNs: number): Span {
@@ -224,13 +225,13 @@ export interface RankNow {
   step: number; // ns
 }
 
-// The ranks of jobs on a host as they were at last; `oldestNs`: what was seen before is gone. Processes of no job are none.
-export function ranksOf(tables: readonly Table[], oldestNs: number): RankNow[] {
+// The ranks of jobs on a host at `nowNs`: what was seen too long before is gone. Processes of no job are none.
+export function ranksOf(tables: readonly Table[], nowNs: number): RankNow[] {
   const ranks = new Map<string, RankNow>();
   const eachRow = (name: string, act: (table: Table, row: number, key: string) => void) => {
     const table = tables.find((each) => each.name === name);
     for (let row = 0; row < (table?.rows ?? 0); ++row) {
-      if (table!.absolute("time_ns", row) < oldestNs || table!.exact("job", row) === "") continue;
+      if (table!.absolute("time_ns", row) < nowNs - NOW.ns || table!.exact("job", row) === "") continue;
       act(table!, row, `${table!.exact("job", row)} ${table!.exact("rank", row)} ${table!.exact("user", row)}`);
     }
   };
