@@ -4,6 +4,7 @@ import { test } from "node:test";
 import { chartsOf, gpusOf, latest, newestNs, nowOf, ranksOf, RANGES, spanOf, timesOf, type Chart } from "../src/views/live/data.ts";
 import { pointTable } from "../src/data/points.ts";
 import { rankTable } from "../src/views/live/tables.ts";
+import { Table } from "../src/data/table.ts";
 import { stacked } from "../src/views/captures/stacked.ts";
 import { tableOfRows } from "./timeline_tables.ts";
 
@@ -122,4 +123,9 @@ test("tables of agents of two releases as one", () => {
   assert.deepEqual(["host", "id", "processes", "written"].map((name) => [table.exact(name, 0), table.exact(name, 1)]), [
     ["gpu01", "gpu02"], ["a", "b"], ["2", ""], ["", "1"],
   ]);
+  const began = 1795635470123456789n;
+  const timed = tableOfRows("captures", ["id", "began_ns"], [["a", began]], { began_ns: began });
+  const times = new Table("captures", 1, timed.columns.map((column) => (column.name === "began_ns" ? { ...column, role: "time" } : column)));
+  const both = stacked("captures", [{ host: "gpu01", table: times }, { host: "gpu02", table: one }])!;
+  assert.deepEqual([0, 1].map((row) => both.exact("began_ns", row)), ["1795635470123456789", ""], "each digit of a time");
 });
