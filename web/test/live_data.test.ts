@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { chartsOf, gpusOf, latest, newestNs, nowOf, ranksOf, RANGES, spanOf, timesOf, type Chart } from "../src/views/live/data.ts";
-import { pointTable } from "../src/data/points.ts";
+import { lonePlaces, pointTable } from "../src/data/points.ts";
 import { rankTable } from "../src/views/live/tables.ts";
 import { Table } from "../src/data/table.ts";
 import { stacked } from "../src/views/captures/stacked.ts";
@@ -80,6 +80,11 @@ test("the points of curves are a table with each value whole, and gaps where not
   assert.deepEqual([0, 1].map((row) => table.exact("processors_busy_busy", row)), ["0.1234567", ""]);
   assert.deepEqual([0, 1].map((row) => table.exact("memory_in_use_gpu_2_of", row)), ["", "85000000001"]);
   assert.match(table.text("time", 1), /^\d{4}-\d\d?-\d\d? \d\d:\d\d:\d\d$/);
+});
+
+test("values without a neighbour are found, as no line leads to them", () => {
+  assert.deepEqual(lonePlaces([1, null, 2, null, 3, 4, null, null, 0]), [0, 2, 8]);
+  assert.deepEqual([lonePlaces([1]), lonePlaces([1, 2]), lonePlaces([null]), lonePlaces([])], [[0], [], [], []]);
 });
 
 test("what was known long ago is not known now", () => {

@@ -2,6 +2,7 @@
 // table, what it shows.
 import { useEffect, useMemo, useRef } from "preact/hooks";
 import uPlot from "uplot";
+import { lonePlaces } from "../data/points.ts";
 import { clockTime, human } from "../format.ts";
 import type { Unit } from "../data/table.ts";
 import { theme } from "../theme.tsx";
@@ -63,7 +64,7 @@ export function Curve({ label, x, series, unit, height = 160, stepped = false, f
         width: box.clientWidth || 600,
         height,
         scales: { x: { time: clock }, ...(fromZero ? { y: { range: (_plot, _least, greatest) => [0, (most ?? (greatest || 1)) * 1.08] as [number, number] } } : {}) },
-        cursor: { sync: { key: "time" }, drag: { x: onSelect !== undefined, y: false, setScale: false } },
+        cursor: { sync: { key: "time" }, points: { size: 6 }, drag: { x: onSelect !== undefined, y: false, setScale: false } },
         series: [
           { label: "time", value: (_plot, value) => (value === null ? "" : timeText(value, true)) },
           ...series.map((one) => ({
@@ -71,7 +72,7 @@ export function Curve({ label, x, series, unit, height = 160, stepped = false, f
             stroke: colour(one.kind),
             width: 1.5,
             paths,
-            points: { show: false },
+            points: { show: false, size: 4, fill: colour(one.kind), filter: (plot: uPlot, place: number) => lonePlaces(plot.data[place]!) },
             value: (_plot: uPlot, value: number | null, _place: number, index: number | null) => (index === null ? "" : value === null ? "not known" : human(value, unit)),
           })),
         ],
