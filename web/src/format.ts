@@ -80,6 +80,7 @@ export function clockDate(unixNs: number): string {
 
 // Seconds with microseconds: positions are compared with each other, so all digits stay. Of a time relative to a start.
 export function position(ns: number): string {
+  if (Number.isNaN(ns)) return "not known";
   const us = Math.round(Math.abs(ns) / 1000);
   const seconds = Math.floor(us / 1e6);
   return `${ns < 0 ? "-" : ""}${seconds}.${String(us - seconds * 1e6).padStart(6, "0")} s`;

@@ -16,6 +16,7 @@ test("positions keep their microseconds", () => {
   assert.equal(position(1_500_000), "0.001500 s");
   assert.equal(position(-499), "-0.000000 s");
   assert.equal(position(12_345_678_901_234), "12345.678901 s");
+  assert.equal(position(NaN), "not known");
 });
 
 test("what would not be seen is shown", () => {
