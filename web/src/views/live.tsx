@@ -2,7 +2,7 @@
 // cursors go together. A part of the time that is marked leads to its captures.
 import { useHosts, type Host } from "../data/agents.ts";
 import type { Column } from "../data/table.ts";
-import { clockTime, human } from "../format.ts";
+import { clockDate, human } from "../format.ts";
 import { here, linkTo, param, setParams } from "../state.ts";
 import { Choice } from "../widgets/choice.tsx";
 import { DataTable } from "../widgets/data_table.tsx";
@@ -73,7 +73,7 @@ function MarkedTime() {
   if (!(to > from) || from === 0) return <span class="muted">Drag over a chart to mark a time.</span>;
   return (
     <span class="marked">
-      {clockTime(from)} to {clockTime(to)} ({human(to - from, "ns")}):{" "}
+      {clockDate(from)} to {clockDate(to)} ({human(to - from, "ns")}):{" "}
       <a href={linkTo("captures", { from: String(from), to: String(to) })}>captures of this time</a>{" "}
       <button type="button" onClick={() => setParams({ from: "", to: "" })}>Forget</button>
     </span>
