@@ -78,8 +78,15 @@ export function clockDate(unixNs: number): string {
   return `${at.getFullYear()}-${twoDigits(at.getMonth() + 1)}-${twoDigits(at.getDate())} ${clockTime(unixNs)}`;
 }
 
+// On an axis: where a day begins, the day.
+export function clockTick(unixNs: number): string {
+  const time = clockTime(unixNs, unixNs % 60e9 !== 0);
+  return time === "00:00" ? clockDate(unixNs).slice(5, 10) : time;
+}
+
 // Seconds with microseconds: positions are compared with each other, so all digits stay. Of a time relative to a start.
 export function position(ns: number): string {
+  if (Number.isNaN(ns)) return "not known";
   const us = Math.round(Math.abs(ns) / 1000);
   const seconds = Math.floor(us / 1e6);
   return `${ns < 0 ? "-" : ""}${seconds}.${String(us - seconds * 1e6).padStart(6, "0")} s`;

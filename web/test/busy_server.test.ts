@@ -12,9 +12,9 @@ function nothing(): Uint8Array<ArrayBuffer> {
 }
 
 // Answers that it is busy so many times, then what it is asked for.
-function serve(busy: number): { asked: number } {
-  const count = { asked: 0 };
-  mock.method(globalThis, "fetch", async () => (++count.asked > busy
+function serve(busy: number): { asked: number; paths: string[] } {
+  const count = { asked: 0, paths: [] as string[] };
+  mock.method(globalThis, "fetch", async (path: string) => (count.paths.push(path), ++count.asked > busy
     ? new Response(nothing())
     : new Response(JSON.stringify({ error: { message: "ask again later" } }), { status: 409 })));
   return count;
@@ -52,10 +52,23 @@ test("a question is asked again, a request that does something is not", async ()
 test("samples stay while the agent is busy, and are no error", async () => {
   const host = { name: "a", prefix: "", hasHistory: true } as Host;
   const { signal } = new AbortController();
-  const before = { tables: [], captures: [], atNs: 7, problem: "" };
+  const before = { tables: [], now: [], captures: [], atNs: 7, problem: "" };
   serve(Infinity);
   assert.equal(await patiently(samplesOf(host, null, signal, before)), before);
   assert.match((await patiently(samplesOf(host, null, signal))).problem, /it is asked again in a moment/);
   serve(0);
   assert.equal((await patiently(samplesOf(host, null, signal))).problem, "");
+});
+
+test("how a host is now is not told by long steps, which are means", async () => {
+  const { signal } = new AbortController();
+  const times = async (hasHistory: boolean, range: { ns: number; stepNs: number } | null) => {
+    const { paths } = serve(0);
+    await samplesOf({ name: "a", prefix: "", hasHistory } as Host, range, signal);
+    return paths.filter((path) => path.includes("metrics?")).map((path) => /since_ms=.*(?=&rates)/.exec(path)?.[0] ?? "newest");
+  };
+  assert.deepEqual(await times(true, { ns: 7 * 86400e9, stepNs: 3600e9 }), ["since_ms=604800000&step_ms=3600000", "since_ms=30000&step_ms=5000"]);
+  assert.deepEqual(await times(true, { ns: 600e9, stepNs: 5e9 }), ["since_ms=600000&step_ms=5000"]);
+  assert.deepEqual(await times(true, null), ["since_ms=30000&step_ms=5000"]);
+  assert.deepEqual(await times(false, { ns: 7 * 86400e9, stepNs: 3600e9 }), ["newest"]);
 });

@@ -1,7 +1,7 @@
 // The view of a distributed job: who is to blame, and which runs are one collective.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { blame, collectiveRuns, collectivesOf, notableRanks, rankSteps, stepNumbers, type Run } from "../src/views/distributed/data.ts";
+import { blame, collectiveRuns, collectivesOf, notableRanks, rankSteps, shareOfStep, stepNumbers, type Run } from "../src/views/distributed/data.ts";
 import { tableOfRows } from "./timeline_tables.ts";
 
 const steps = tableOfRows(
@@ -14,6 +14,13 @@ const steps = tableOfRows(
     [1, 10, 100, 120, 110, 5, 0, 5, 5, 0],
   ],
 );
+test("what is not known of a rank is not 0 in the mean", () => {
+  const [one] = rankSteps(steps, "10");
+  const lost = { ...one!, overlap: NaN, exposed: NaN, transfer: NaN, wait: NaN };
+  assert.deepEqual(shareOfStep([one!, lost], "wait"), { share: 50 / 120, of: 1 });
+  assert.deepEqual(shareOfStep([lost], "exposed"), { share: NaN, of: 0 });
+});
+
 const stragglers = (caused: number, last: number) =>
   tableOfRows("stragglers", ["rank", "collectives", "last_count", "caused_wait_ns", "max_late_ns"], [[0, 10, 10 - last, 0, 3], [1, 10, last, caused, 40]]);
 

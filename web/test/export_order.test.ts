@@ -51,13 +51,16 @@ test("quotes, commas, tabs and ends of lines stay in their cell", () => {
 });
 
 test("no text is a formula, of whatever sign it begins with; numbers below zero stay numbers", () => {
-  for (const sign of ["=", "+", "-", "@", "\t", "\r"]) {
+  for (const sign of ["=", "+", "-", "@", "\t", "\r", "\n"]) {
     const table = new Table("t", 1, [textsColumn("text", [`${sign}1+1`], look), numbersColumn("number", [-1], look)]);
     const [, [text, number]] = cellsOfCsv(asCsv(table, table.columns, [0])) as [string[], string[]];
     assert.deepEqual([text, number], [`'${sign}1+1`, "-1"]);
     assert.ok(asTsv(table, table.columns, [0]).split("\n")[1]!.startsWith("'"), sign);
     assert.deepEqual(JSON.parse(asJson(table, table.columns, [0])).tables[0].rows, [[`${sign}1+1`, -1]], "programs get what was recorded");
   }
+  const quoted = textsIn('"=HYPERLINK(""x"")"');
+  assert.equal(asTsv(quoted, quoted.columns, [0]), `text\n'"=HYPERLINK(""x"")"\n`, "what is pasted would lose its quotes");
+  assert.deepEqual(cellsOfCsv(asCsv(quoted, quoted.columns, [0]))[1], ['"=HYPERLINK(""x"")"'], "in a file they are part of the text");
 });
 
 test("only the columns and rows that are shown are given, in their order", () => {

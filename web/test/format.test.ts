@@ -1,7 +1,7 @@
 // Numbers and names as people read them: the same as the program's own text.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { human, position, printable, shortName, shortNames } from "../src/format.ts";
+import { clockTick, human, position, printable, shortName, shortNames } from "../src/format.ts";
 
 test("numbers have three digits and a unit of the right size", () => {
   const cases: [number, Parameters<typeof human>[1], string][] = [
@@ -16,6 +16,12 @@ test("positions keep their microseconds", () => {
   assert.equal(position(1_500_000), "0.001500 s");
   assert.equal(position(-499), "-0.000000 s");
   assert.equal(position(12_345_678_901_234), "12345.678901 s");
+  assert.equal(position(NaN), "not known");
+});
+
+test("on an axis a day begins with its date", () => {
+  const at = (hours: number, seconds: number) => new Date(2026, 10, 8, hours, 0, seconds).getTime() * 1e6;
+  assert.deepEqual([at(0, 0), at(12, 0), at(0, 5)].map(clockTick), ["11-08", "12:00", "00:00:05"]);
 });
 
 test("what would not be seen is shown", () => {

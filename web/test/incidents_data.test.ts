@@ -51,6 +51,9 @@ test("those that are open come first, the newest first", () => {
   assert.deepEqual([0, 1, 2].map((row) => list.text("id", row)), ["3", "2", "1"]);
   assert.deepEqual([0, 1, 2].map((row) => list.text("host", row)), ["b", "a", "a"]);
   assert.ok(list.isNull("confidence", 0) && list.isNull("job", 0));
+  const opened = 1795635470123456789n;
+  const late = incidentList([{ host: "a", table: tableOfRows("incidents", LIST, [["1", "x", "firing", "info", opened, null, "s"]], { opened }) }]);
+  assert.deepEqual([late.exact("opened", 0), late.exact("updated", 0)], ["1795635470123456789", ""], "each digit of a time");
   assert.equal(sentenceOfAll(list), "2 incidents are open, 1 of them critical.");
   assert.match(sentenceOfAll(incidentList([])), /^Nothing is wrong, as far as/);
   assert.equal(severityText("critical"), "■ critical");

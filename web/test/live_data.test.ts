@@ -1,8 +1,10 @@
 // From samples of agents to charts, and to how hosts and ranks are now: what is not known stays so.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { chartsOf, gpusOf, latest, nowOf, ranksOf, RANGES, spanOf, timesOf, type Chart } from "../src/views/live/data.ts";
-import { pointTable } from "../src/data/points.ts";
+import { chartsOf, gpusOf, latest, newestNs, nowOf, ranksOf, RANGES, spanOf, timesOf, type Chart } from "../src/views/live/data.ts";
+import { lonePlaces, pointTable } from "../src/data/points.ts";
+import { rankTable } from "../src/views/live/tables.ts";
+import { Table } from "../src/data/table.ts";
 import { stacked } from "../src/views/captures/stacked.ts";
 import { tableOfRows } from "./timeline_tables.ts";
 
@@ -41,16 +43,32 @@ test("cards are added up, loopback is left out", () => {
   assert.equal(charts.find((chart) => chart.panel === "network")!.lines.length, 1, "what was sent nobody knows");
 });
 
+test("what goes through a bond or a mapped disk is not added to its card or disk", () => {
+  const received = (rows: (string | number | null)[][]) => values(chartsOf([tableOfRows("network", ["time_ns", "interface", "type", "driver", "rx_bytes_per_s"],
+    rows.map((row) => [at(1), ...row]), bases)], span).charts, "network")[0];
+  assert.equal(received([["lo", "loopback", null, 1e6], ["eth0", "ethernet", "mlx5_core", 10], ["eth1", "ethernet", "mlx5_core", 5], ["bond0", "ethernet", null, 15], ["bond0.7", "ethernet", null, 15]]), 15);
+  assert.equal(received([["lo", "loopback", null, 1e6], ["eth0", "ethernet", null, 10]]), 10, "the only one of a container");
+  assert.equal(received([["eth0", "ethernet", "virtio_net", 10]]), 10);
+  const disk = tableOfRows("disk", ["time_ns", "device", "mapper_name", "read_bytes_per_s"], [
+    [at(1), "nvme0n1", null, 7], [at(1), "sda", null, 1], [at(1), "dm-0", "vg-root", 7], [at(1), "md127", null, 7], [at(1), "mmcblk0", null, 2],
+  ], bases);
+  assert.deepEqual(values(chartsOf([disk], span).charts, "disk"), [10, NaN, NaN, NaN]);
+});
+
 test("each GPU has its charts, and says what it does not tell", () => {
   const gpu = tableOfRows("gpu", ["time_ns", "gpu", "name", "job", "rank", "utilization_ratio", "memory_used_bytes", "memory_total_bytes"], [
     [at(1), 10, "H100", "train", 3, 0.25, 1, 4], [at(1), 2, "H100", null, null, 0.75, null, 4],
   ], bases);
-  const { charts, unknown } = chartsOf([gpu], span);
+  const activity = tableOfRows("gpu_activity", ["time_ns", "gpu", "sm_active_ratio"], [[at(1), 2, 0.5]], bases);
+  const { charts, unknown } = chartsOf([gpu, activity], span);
   assert.deepEqual(gpusOf([gpu]).map((each) => [each.of, each.title, each.job, each.rank]), [["2", "H100", "", ""], ["10", "H100", "train", "3"]]);
   assert.deepEqual(values(charts, "gpu", "10"), [0.25, NaN, NaN, NaN]);
   assert.ok(unknown.includes("power of GPU 2"));
+  assert.deepEqual(charts.filter((chart) => chart.panel === "gpu").map((chart) => chart.lines.map((line) => line.label)), [["a kernel runs", "SMs active"], ["a kernel runs"]]);
+  assert.deepEqual(values(charts, "gpu", "2", 1), [0.5, NaN, NaN, NaN]);
   const now = nowOf(charts, 2);
-  assert.deepEqual([now.gpuBusy, now.gpuLeast], [0.5, 0.25]);
+  assert.deepEqual([now.gpuBusy, now.gpuLeast, now.gpuMemory], [0.5, 0.25, 0.25], "the memory of one GPU is half known");
+  assert.ok(Number.isNaN(nowOf(charts.map((chart) => ({ ...chart, lines: chart.lines.slice(1) })), 2).gpuBusy), "active SMs are not how busy it is");
 });
 
 test("the points of curves are a table with each value whole, and gaps where nothing is known", () => {
@@ -64,9 +82,21 @@ test("the points of curves are a table with each value whole, and gaps where not
   assert.match(table.text("time", 1), /^\d{4}-\d\d?-\d\d? \d\d:\d\d:\d\d$/);
 });
 
+test("values without a neighbour are found, as no line leads to them", () => {
+  assert.deepEqual(lonePlaces([1, null, 2, null, 3, 4, null, null, 0]), [0, 2, 8]);
+  assert.deepEqual([lonePlaces([1]), lonePlaces([1, 2]), lonePlaces([null]), lonePlaces([])], [[0], [], [], []]);
+});
+
 test("what was known long ago is not known now", () => {
   assert.equal(latest(Float64Array.of(1, 2, NaN, NaN, NaN)), 2);
   assert.ok(Number.isNaN(latest(Float64Array.of(1, NaN, NaN, NaN, NaN))));
+});
+
+test("now is when the newest sample was taken, whatever the reader's clock says", () => {
+  const cpu = tableOfRows("cpu", ["time_ns", "cpus"], [[at(1), 4], [at(6), 4]], bases);
+  const memory = tableOfRows("memory", ["time_ns", "total_bytes"], [[at(7), 4], [at(2), 4]], bases);
+  assert.equal(newestNs([cpu, memory, tableOfRows("other", ["a"], [[1]])]), Number(at(7)));
+  assert.equal(newestNs([]), undefined);
 });
 
 test("ranks as they were at last, without those that are gone and what is of no job", () => {
@@ -80,10 +110,15 @@ test("ranks as they were at last, without those that are gone and what is of no 
   const step = tableOfRows("step", ["time_ns", "job", "rank", "user", "step_ns"], [
     [at(1), "train", 2, "ann", 5], [at(6), "train", 10, "ann", 4], [at(7), "train", 10, "ann", 3], [at(8), "train", 10, "ann", null],
   ], bases);
-  const ranks = ranksOf([job, gpu, step], Number(at(5)));
+  const ranks = ranksOf([job, gpu, step], Number(at(35)));
   assert.deepEqual(ranks.map((rank) => [rank.job, rank.rank, rank.step, rank.processes, rank.cores, rank.resident, rank.gpus, rank.gpuMemory]), [
     ["train", "2", NaN, 1, NaN, 50, "", NaN], ["train", "10", 3, 2, 1.5, 200, "9,10", 15],
   ]);
+});
+
+test("a step's time is a mean, of which a fraction may be left", () => {
+  const rank = { host: "a", job: "train", rank: "0", user: "ann", processes: 1, cores: 0.5, resident: 1, gpus: "", gpuMemory: NaN, step: 523412.3 };
+  assert.equal(rankTable([rank]).exact("step_ns", 0), "523412.3");
 });
 
 test("tables of agents of two releases as one", () => {
@@ -93,4 +128,9 @@ test("tables of agents of two releases as one", () => {
   assert.deepEqual(["host", "id", "processes", "written"].map((name) => [table.exact(name, 0), table.exact(name, 1)]), [
     ["gpu01", "gpu02"], ["a", "b"], ["2", ""], ["", "1"],
   ]);
+  const began = 1795635470123456789n;
+  const timed = tableOfRows("captures", ["id", "began_ns"], [["a", began]], { began_ns: began });
+  const times = new Table("captures", 1, timed.columns.map((column) => (column.name === "began_ns" ? { ...column, role: "time" } : column)));
+  const both = stacked("captures", [{ host: "gpu01", table: times }, { host: "gpu02", table: one }])!;
+  assert.deepEqual([0, 1].map((row) => both.exact("began_ns", row)), ["1795635470123456789", ""], "each digit of a time");
 });

@@ -61,6 +61,8 @@ test("a rank's device time is in parts that add up to it", () => {
   const parts = devicePartsOf(temporal, 0, overlap, null);
   assert.deepEqual(parts.map((part) => part.value), [40, 20, 25, 5, 10]);
   assert.equal(parts.reduce((sum, part) => sum + part.value, 0), 100);
+  const sooner = devicePartsOf(temporal, 0, null, null);
+  assert.deepEqual(sooner.map((part) => [part.label, part.value]), [["compute", 60], ["communication, copies and sets", 30], ["idle", 10]], "what is communication is not known yet");
 });
 
 const breakdown = made("step_breakdown", {

@@ -18,6 +18,11 @@ export function numbersColumn(name: string, numbers: ArrayLike<number>, look: Co
   };
 }
 
+// Of whole numbers with all their digits, as `exact` gives them: of Unix times doubles lose the last ones. An empty text is null.
+export function exactColumn(name: string, texts: readonly string[], look: ColumnLook): Column {
+  return { ...numbersColumn(name, texts.map((text) => (text === "" ? Number.NaN : 0)), look), values: BigInt64Array.from(texts, BigInt) };
+}
+
 // An empty text is null.
 export function textsColumn(name: string, texts: readonly string[], look: ColumnLook): Column {
   const places = new Map<string, number>();

@@ -10,6 +10,10 @@ export interface PointLine {
   values: ArrayLike<number>; // NaN: not known
 }
 
+// Places of values beside which nothing is known: no line leads to them.
+export const lonePlaces = (values: ArrayLike<number | null | undefined>): number[] =>
+  Array.from(values, (value, i) => (value != null && values[i - 1] == null && values[i + 1] == null ? i : -1)).filter((i) => i >= 0);
+
 const columnName = (line: PointLine): string => `${line.of} ${line.label}`.trim().toLowerCase().replace(/\W+/g, "_");
 
 export const pointTable = (x: ArrayLike<number>, lines: readonly PointLine[]): Table =>

@@ -67,10 +67,15 @@ export function followPointer({ canvas, timeline, scene, hover }: PointerOptions
     }
   };
 
-  const up = (): void => {
-    const done = drag;
+  // The browser takes the touch, to scroll: that is no click.
+  const cancel = (): void => {
     drag = undefined;
     timeline.dragging.value = false;
+  };
+
+  const up = (): void => {
+    const done = drag;
+    cancel();
     if (!done || done.moved) return;
     if (done.kind === "select") click(timeline, done.hit);
     else if (done.hit.at === "overview") timeline.toReveal.value = timeline.ranks.peek()[done.hit.rank];
@@ -99,7 +104,7 @@ export function followPointer({ canvas, timeline, scene, hover }: PointerOptions
   canvas.addEventListener("pointerdown", down);
   canvas.addEventListener("pointermove", move);
   canvas.addEventListener("pointerup", up);
-  canvas.addEventListener("pointercancel", up);
+  canvas.addEventListener("pointercancel", cancel);
   canvas.addEventListener("pointerleave", leave);
   canvas.addEventListener("dblclick", double);
   canvas.addEventListener("wheel", wheel, { passive: false });
@@ -107,7 +112,7 @@ export function followPointer({ canvas, timeline, scene, hover }: PointerOptions
     canvas.removeEventListener("pointerdown", down);
     canvas.removeEventListener("pointermove", move);
     canvas.removeEventListener("pointerup", up);
-    canvas.removeEventListener("pointercancel", up);
+    canvas.removeEventListener("pointercancel", cancel);
     canvas.removeEventListener("pointerleave", leave);
     canvas.removeEventListener("dblclick", double);
     canvas.removeEventListener("wheel", wheel);

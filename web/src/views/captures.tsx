@@ -3,7 +3,7 @@ import { askHost, mayTrace, useHosts, useLive, type Host } from "../data/agents.
 import type { Column, Table } from "../data/table.ts";
 import { sentenceOf } from "../data/use.ts";
 import { Failure } from "../failures.tsx";
-import { clockDate, clockTime } from "../format.ts";
+import { clockDate } from "../format.ts";
 import { here, linkTo, param, setParams } from "../state.ts";
 import { DataTable } from "../widgets/data_table.tsx";
 import { Empty } from "../widgets/loaded.tsx";
@@ -80,7 +80,7 @@ function List({ parts }: { parts: Part[] }) {
   return (
     <>
       {isMarked && (
-        <p>Of {clockTime(from)} to {clockTime(to)} ({table.rows} of {all.rows}).{" "}
+        <p>Of {clockDate(from)} to {clockDate(to)} ({table.rows} of {all.rows}).{" "}
           <button type="button" onClick={() => setParams({ from: "", to: "" })}>Show all</button></p>
       )}
       <DataTable table={table} label="Captures" sort="-began_ns" linkColumn="id"

@@ -11,7 +11,7 @@ import { DataTable } from "../widgets/data_table.tsx";
 import { Exact } from "../widgets/exact.tsx";
 import { HeatMap } from "../widgets/heat_map.tsx";
 import { Empty, Ready } from "../widgets/loaded.tsx";
-import { blame, notableRanks, rankSteps, stepNumbers, type Blame, type RankSteps } from "./distributed/data.ts";
+import { blame, notableRanks, rankSteps, shareOfStep, stepNumbers, type Blame, type RankSteps } from "./distributed/data.ts";
 import { COMPUTE, EXPOSED, HIDDEN } from "./shared/parts_of_time.ts";
 import { Lateness } from "./distributed/lateness.tsx";
 import { timelineOf } from "./distributed/links.ts";
@@ -82,22 +82,26 @@ function All({ steps, stragglers, collectives }: { steps: Table; stragglers: Tab
 function Answer({ ranks, blamed, communicates }: { ranks: RankSteps[]; blamed: Blame | null; communicates: boolean }) {
   if (!communicates) return <Empty>This job does not communicate: no collective, send or receive was recorded.</Empty>;
   if (blamed !== null) return <Blamed blamed={blamed} ranks={ranks} />;
-  const mean = (value: (each: RankSteps) => number) => ranks.reduce((sum, each) => sum + (value(each) || 0), 0) / ranks.length;
-  const total = mean((each) => each.total);
+  const exposed = shareOfStep(ranks, "exposed"), wait = shareOfStep(ranks, "wait");
   return (
     <p class="answer">
       {ranks.length === 1
         ? param("ranks") !== ""
           ? "One rank is chosen: what of its communication nothing hides can be said, not who waits for whom. "
           : "The traces are of one rank only: what of its communication nothing hides can be said, not who waits for whom. "
-        : "No rank makes the others wait much. "}
-      Communication that nothing hides takes <Exact value={mean((each) => each.exposed) / total} unit="ratio" /> of a step
-      {ranks.length > 1 && <>; waiting for other ranks <Exact value={mean((each) => each.wait) / total} unit="ratio" /></>}.
+        : wait.of > 0 ? "No rank makes the others wait much. " : ""}
+      Communication that nothing hides takes <Share {...exposed} ranks={ranks.length} />
+      {ranks.length > 1 && <>; waiting for other ranks <Share {...wait} ranks={ranks.length} /></>}.
       {ranks.length === 1 && (param("ranks") !== ""
         ? <> <a href={here({ ranks: "" })}>Show all ranks</a> to see it.</>
         : " Give the traces of the other ranks, and this view shows it.")}
     </p>
   );
+}
+
+function Share({ share, of, ranks }: { share: number; of: number; ranks: number }) {
+  if (of === 0) return <>a time that is not known</>;
+  return <><Exact value={share} unit="ratio" /> of a step{of < ranks && ` (known of ${of} of ${ranks} ranks)`}</>;
 }
 
 function Blamed({ blamed, ranks }: { blamed: Blame; ranks: RankSteps[] }) {

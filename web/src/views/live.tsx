@@ -2,7 +2,7 @@
 // cursors go together. A part of the time that is marked leads to its captures.
 import { useHosts, type Host } from "../data/agents.ts";
 import type { Column } from "../data/table.ts";
-import { clockTime, human } from "../format.ts";
+import { clockDate, human } from "../format.ts";
 import { here, linkTo, param, setParams } from "../state.ts";
 import { Choice } from "../widgets/choice.tsx";
 import { DataTable } from "../widgets/data_table.tsx";
@@ -26,8 +26,10 @@ export function Live() {
   const up = list.filter((host) => host.state === "up");
   const isCharted = (host: Host, i: number) => (chosen === "" ? i < most : host.name === chosen);
   const samples = useSamples(up, range, (host) => isCharted(host, up.indexOf(host)));
-  const oldest = Date.now() * 1e6 - Math.max(4 * range.stepNs, 30e9);
-  const ranks = up.flatMap((host) => ranksOf(samples.get(host.name)?.tables ?? [], oldest).map((rank) => ({ host: host.name, ...rank })));
+  const ranks = up.flatMap((host) => {
+    const { now = [], atNs = 0 } = samples.get(host.name) ?? {};
+    return ranksOf(now, atNs).map((rank) => ({ host: host.name, ...rank }));
+  });
   const jobs = [...new Set(ranks.map((rank) => rank.job).concat(job === "" ? [] : [job]))];
   const shownRanks = job === "" ? ranks : ranks.filter((rank) => rank.job === job);
   const ofJob = (host: Host) => job === "" || shownRanks.some((rank) => rank.host === host.name);
@@ -71,7 +73,7 @@ function MarkedTime() {
   if (!(to > from) || from === 0) return <span class="muted">Drag over a chart to mark a time.</span>;
   return (
     <span class="marked">
-      {clockTime(from)} to {clockTime(to)} ({human(to - from, "ns")}):{" "}
+      {clockDate(from)} to {clockDate(to)} ({human(to - from, "ns")}):{" "}
       <a href={linkTo("captures", { from: String(from), to: String(to) })}>captures of this time</a>{" "}
       <button type="button" onClick={() => setParams({ from: "", to: "" })}>Forget</button>
     </span>

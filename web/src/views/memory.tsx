@@ -91,7 +91,7 @@ function OneDevice({ device, devices, startNs }: { device: Device; devices: Devi
         <Ready of={shownHolders}>
           {(table) => (
             <>
-              {span !== null && <p>The most in use between {position(span.from)} and {position(span.to)} is <Exact value={curve?.peak ?? Number.NaN} unit="bytes" />, at {position(curve?.peakNs ?? Number.NaN)}.</p>}
+              {span !== null && <p>The most in use between {position(span.from)} and {position(span.to)} is {curve === null || Number.isNaN(curve.peakNs) ? "not known" : <><Exact value={curve.peak} unit="bytes" />, at {position(curve.peakNs)}</>}.</p>}
               <Categories table={table} />
               {events.state === "here" && <ByOperator holds={operatorsThatHold(events.value, held)} />}
               <DataTable table={lined ?? table} from="memory_at_peak" columns={["bytes", "ratio", "category", "operator", "module", "source_line", "phase", "pieces"]} sort="-bytes" label="Who holds the memory" linkColumn="operator" link={toPiece}

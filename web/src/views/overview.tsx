@@ -7,7 +7,7 @@ import { chosenRank, here, linkTo, setParam } from "../state.ts";
 import { Bars } from "../widgets/bars.tsx";
 import { RankChoice, rankName } from "../widgets/choice.tsx";
 import { DataTable } from "../widgets/data_table.tsx";
-import { Empty, Ready } from "../widgets/loaded.tsx";
+import { Empty, Held, Ready } from "../widgets/loaded.tsx";
 import { ShareList } from "../widgets/share_list.tsx";
 import { largest, overRanks } from "./operators/data.ts";
 import { devicePartsOf, findingsByRank, withFindings } from "./overview/data.ts";
@@ -34,6 +34,7 @@ export function Overview() {
         <section aria-labelledby="of-ranks">
           <h2 id="of-ranks">{temporal.state === "here" && temporal.value.rows === 0 ? "Host time" : "Device time of each rank"}</h2>
           <Ready of={temporal}>{(table) => <RankBars temporal={table} overlap={valueOf(overlap)} idle={valueOf(idle)} faultOf={findings.state === "here" ? faults(findings.value) : () => undefined} />}</Ready>
+          {overlap.state === "failed" && <Held of={overlap}>{() => null}</Held>}
         </section>
         <section aria-labelledby="of-steps">
           <h2 id="of-steps">What steps are made of</h2>

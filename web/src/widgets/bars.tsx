@@ -2,6 +2,7 @@
 // beside them.
 import type { Unit } from "../data/table.ts";
 import { human } from "../format.ts";
+import { exactText } from "./exact.tsx";
 import { Legend } from "./legend.tsx";
 
 export interface BarPart {
@@ -17,11 +18,14 @@ export interface Bar {
   isChosen?: boolean;
 }
 
+// NaN where no part is known.
+const sumOf = (parts: BarPart[]): number =>
+  parts.length > 0 && parts.every((part) => Number.isNaN(part.value)) ? Number.NaN : parts.reduce((sum, part) => sum + (part.value || 0), 0);
+
 const WIDTH = 1000, HEIGHT = 16;
 
 export function Bars({ bars, unit, label, most }: { bars: Bar[]; unit: Unit; label: string; most?: number }) {
-  const sum = (bar: Bar) => bar.parts.reduce((total, part) => total + (part.value || 0), 0);
-  const largest = most ?? Math.max(1e-12, ...bars.map(sum));
+  const largest = most ?? Math.max(1e-12, ...bars.map((bar) => sumOf(bar.parts) || 0));
   const kinds = new Map(bars.flatMap((bar) => bar.parts.map((part) => [part.kind, part.label])));
   return (
     <div class="bars" role="group" aria-label={label}>
@@ -34,7 +38,7 @@ export function Bars({ bars, unit, label, most }: { bars: Bar[]; unit: Unit; lab
             <tr key={bar.label} class={bar.mark || bar.isChosen ? "marked" : ""} aria-current={bar.isChosen ? "true" : undefined}>
               <th scope="row" title={bar.mark}>{bar.link ? <a href={bar.link}>{bar.label}</a> : bar.label}{bar.mark && " ⚑"}</th>
               <td class="wide"><BarPicture bar={bar} most={largest} unit={unit} /></td>
-              <td class="number" title={String(sum(bar))}>{human(sum(bar), unit)}</td>
+              <td class="number" title={exactText(sumOf(bar.parts))}>{human(sumOf(bar.parts), unit)}</td>
             </tr>
           ))}
         </tbody>
@@ -54,7 +58,7 @@ function BarPicture({ bar, most, unit }: { bar: Bar; most: number; unit: Unit })
         x += width;
         return (
           <rect key={part.label} class={part.kind} x={at.toFixed(2)} y={0} width={Math.max(0, width).toFixed(2)} height={HEIGHT}>
-            <title>{`${part.label}: ${human(part.value, unit)} (${part.value})`}</title>
+            <title>{`${part.label}: ${human(part.value, unit)} (${exactText(part.value)})`}</title>
           </rect>
         );
       })}

@@ -2,7 +2,8 @@
 // table, what it shows.
 import { useEffect, useMemo, useRef } from "preact/hooks";
 import uPlot from "uplot";
-import { clockTime, human } from "../format.ts";
+import { lonePlaces } from "../data/points.ts";
+import { clockDate, clockTick, clockTime, human } from "../format.ts";
 import type { Unit } from "../data/table.ts";
 import { theme } from "../theme.tsx";
 
@@ -21,6 +22,7 @@ export interface CurveMark {
 }
 
 const SMALL_PX = 120; // of curves that leave no room around their labels
+const HALF_DAY_S = 43200; // longer curves tell a moment with its day
 const POWERS_OF_TWO = Array.from({ length: 50 }, (_, power) => 2 ** power); // bytes are told in KiB, MiB, ...
 
 export function Curve({ label, x, series, unit, height = 160, stepped = false, fromZero = false, most, clock = false, marks = [], onSelect }: {
@@ -54,7 +56,8 @@ export function Curve({ label, x, series, unit, height = 160, stepped = false, f
     if (box === null) return; // the view was left before it was drawn
     const style = getComputedStyle(document.documentElement);
     const colour = (name: string) => style.getPropertyValue(`--${name}`).trim();
-    const timeText = (seconds: number, whole: boolean) => (clock ? clockTime(seconds * 1e9, whole) : human(seconds * 1e9, "ns"));
+    const timeText = (seconds: number, text: (unixNs: number) => string) => (clock ? text(seconds * 1e9) : human(seconds * 1e9, "ns"));
+    const isLong = ({ scales: { x } }: uPlot) => x!.max! - x!.min! > HALF_DAY_S;
     const ticks = unit === "bytes" ? { incrs: POWERS_OF_TWO } : {};
     const axis = { stroke: colour("muted"), grid: { stroke: colour("grid") }, ticks: { stroke: colour("grid") } };
     const paths = stepped ? uPlot.paths.stepped!({ align: 1 }) : undefined;
@@ -63,20 +66,20 @@ export function Curve({ label, x, series, unit, height = 160, stepped = false, f
         width: box.clientWidth || 600,
         height,
         scales: { x: { time: clock }, ...(fromZero ? { y: { range: (_plot, _least, greatest) => [0, (most ?? (greatest || 1)) * 1.08] as [number, number] } } : {}) },
-        cursor: { sync: { key: "time" }, drag: { x: onSelect !== undefined, y: false, setScale: false } },
+        cursor: { sync: { key: "time" }, points: { size: 6 }, drag: { x: onSelect !== undefined, y: false, setScale: false } },
         series: [
-          { label: "time", value: (_plot, value) => (value === null ? "" : timeText(value, true)) },
+          { label: "time", value: (plot, value) => (value === null ? "" : timeText(value, isLong(plot) ? clockDate : clockTime)) },
           ...series.map((one) => ({
             label: one.label,
             stroke: colour(one.kind),
             width: 1.5,
             paths,
-            points: { show: false },
+            points: { show: false, size: 4, fill: colour(one.kind), filter: (plot: uPlot, place: number) => lonePlaces(plot.data[place]!) },
             value: (_plot: uPlot, value: number | null, _place: number, index: number | null) => (index === null ? "" : value === null ? "not known" : human(value, unit)),
           })),
         ],
         axes: [
-          { ...axis, ...(height < SMALL_PX ? { size: 26 } : {}), values: (_plot, ticks) => ticks.map((tick) => timeText(tick, tick % 60 !== 0)) },
+          { ...axis, ...(height < SMALL_PX ? { size: 26 } : {}), values: (_plot, ticks) => ticks.map((tick) => timeText(tick, clockTick)) },
           { ...axis, ...ticks, size: 80, values: (_plot, ticks) => ticks.map((tick) => human(tick, unit)) },
         ],
         hooks: {

@@ -2,10 +2,11 @@
 import type { Column, Table } from "../data/table.ts";
 
 // Cells that a spreadsheet would take for a formula get an apostrophe.
-const harmless = (text: string, column: Column) => (column.type === "text" && /^[=+\-@\t\r]/.test(text) ? `'${text}` : text);
+const harmless = (text: string, column: Column) => (column.type === "text" && /^[=+\-@\t\r\n]/.test(text) ? `'${text}` : text);
 
 export function asTsv(table: Table, columns: readonly Column[], rows: ArrayLike<number>): string {
-  const line = (cells: string[]) => cells.map((cell) => cell.replace(/[\t\r\n]+/g, " ")).join("\t");
+  // A spreadsheet takes off the quotes that a pasted cell begins with, and what they held may be a formula.
+  const line = (cells: string[]) => cells.map((cell) => cell.replace(/[\t\r\n]+/g, " ").replace(/^"/, `'"`)).join("\t");
   const lines = [line(columns.map((column) => column.name))];
   for (let i = 0; i < rows.length; ++i)
     lines.push(line(columns.map((column) => harmless(table.exact(column, rows[i]!), column))));

@@ -1,6 +1,6 @@
 // Tables of several agents as one. An agent of another release may have other columns: what one does not tell is not known.
 import { Table, type Column } from "../../data/table.ts";
-import { numbersColumn, textsColumn } from "../../data/made_table.ts";
+import { exactColumn, numbersColumn, textsColumn } from "../../data/made_table.ts";
 
 export interface Part {
   host: string; // as it is called here, in the place of what its agent says
@@ -17,6 +17,7 @@ export function stacked(name: string, parts: readonly Part[], keeps: (table: Tab
     if (look.type === "text") {
       return { ...textsColumn(look.name, rows.map(({ table, row }) => (table.has(look.name) ? table.text(look.name, row) : "")), look), whole: look.whole };
     }
+    if (look.role === "time") return exactColumn(look.name, rows.map(({ table, row }) => (table.has(look.name) ? table.exact(look.name, row) : "")), look);
     return numbersColumn(look.name, rows.map(({ table, row }) => (table.has(look.name) ? table.absolute(look.name, row) : Number.NaN)), look);
   });
   return new Table(name, rows.length, columns, parts.flatMap(({ table }) => table.notes));

@@ -35,6 +35,13 @@ export function rankSteps(table: Table, step: string): RankSteps[] {
   });
 }
 
+// Over the ranks of which a part is known, so much of a step it takes, and how many these are; NaN where it is of none.
+export function shareOfStep(ranks: readonly RankSteps[], part: "exposed" | "wait"): { share: number; of: number } {
+  const known = ranks.filter((each) => !Number.isNaN(each[part]));
+  const sum = (value: (each: RankSteps) => number) => known.reduce((all, each) => all + value(each), 0);
+  return { share: sum((each) => each[part]) / sum((each) => each.total), of: known.length };
+}
+
 const MOST_RANKS = 48;
 
 // Of many ranks those that wait least, as they are the ones that are waited for, and some of those that wait most.

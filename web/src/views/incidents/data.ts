@@ -1,7 +1,7 @@
 // Incidents as data for their view: the record that an agent gives of one (its texts are a job's, and untrusted), the list of
 // all, and what is asked of an agent about them. What a record does not have is not known.
-import { tableFrom, type Cell } from "../../data/made_table.ts";
-import type { Table } from "../../data/table.ts";
+import { exactColumn, textsColumn } from "../../data/made_table.ts";
+import { Table } from "../../data/table.ts";
 import type { Part } from "../captures/stacked.ts";
 
 export interface Evidence {
@@ -160,14 +160,11 @@ export function incidentList(parts: readonly Part[]): Table {
   const rows = parts.flatMap(({ host, table }) => Array.from({ length: table.rows }, (_, row) => ({
     isOpen: isOpen(table.text("state", row)),
     opened: table.absolute("opened", row),
-    cells: COLUMNS.map(({ name, type }): Cell => {
-      if (name === "host") return host;
-      if (!table.has(name)) return null; // of an older agent
-      return type === "text" ? table.text(name, row) || null : table.absolute(name, row);
-    }),
+    cells: COLUMNS.map(({ name }) => (name === "host" ? host : table.has(name) ? table.exact(name, row) : "")), // an older agent has not all
   })));
   rows.sort((a, b) => Number(b.isOpen) - Number(a.isOpen) || b.opened - a.opened);
-  return tableFrom("incidents", COLUMNS, rows.map((row) => row.cells));
+  return new Table("incidents", rows.length, COLUMNS.map((column, c) =>
+    (column.type === "text" ? textsColumn : exactColumn)(column.name, rows.map((row) => row.cells[c]!), column)));
 }
 
 export function sentenceOfAll(list: Table): string {

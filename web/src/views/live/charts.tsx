@@ -2,7 +2,7 @@
 import { useMemo } from "preact/hooks";
 import type { Host } from "../../data/agents.ts";
 import type { PointLine } from "../../data/points.ts";
-import { clockTime } from "../../format.ts";
+import { clockDate } from "../../format.ts";
 import { linkTo, param, setParams } from "../../state.ts";
 import { Curve, type CurveMark } from "../../widgets/curve.tsx";
 import { Exact } from "../../widgets/exact.tsx";
@@ -64,7 +64,7 @@ function SmallChart({ chart, x, marks, host }: { chart: Chart; x: Float64Array; 
         {chart.title}{" "}
         {chart.lines.map((line) => <span key={line.label} class="now">{line.label} <Exact value={latest(line.values)} unit={chart.unit} /></span>)}
       </figcaption>
-      <Curve label={`${chart.title}${chart.of === "" ? "" : ` of GPU ${chart.of}`} of ${host} from ${clockTime(x[0]!)} on`}
+      <Curve label={`${chart.title}${chart.of === "" ? "" : ` of GPU ${chart.of}`} of ${host} from ${clockDate(x[0]!)} on`}
         x={x} series={series} unit={chart.unit} height={104} fromZero clock marks={marks} {...(isRatio ? { most: 1 } : {})}
         onSelect={(fromNs, toNs) => setParams({ from: fromNs.toFixed(0), to: toNs.toFixed(0) })} />
     </figure>

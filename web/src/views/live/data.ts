@@ -1,5 +1,6 @@
 // From samples of agents to small charts: all of one page have the same times, so that their cursors go together. What a
 // machine does not tell is not known, and nothing is put in its place.
+import { allRows, rowsThat } from "../../data/rows.ts";
 import type { Table, Unit } from "../../data/table.ts";
 
 export interface Line {
@@ -31,6 +32,7 @@ export const RANGES: Record<string, { text: string; ns: number; stepNs: number }
   "7d": { text: "7 days", ns: 7 * 86400e9, stepNs: 3600e9 },
 };
 export const DEFAULT_RANGE = "10m";
+export const NOW = { ns: 30e9, stepNs: 5e9 }; // what is told of how something is now
 
 // Steps begin at whole multiples, as the agents' do.
 export function spanOf(range: { ns: number; stepNs: number }, nowNs: number): Span {
@@ -41,6 +43,15 @@ export function spanOf(range: { ns: number; stepNs: number }, nowNs: number): Sp
 
 export const timesOf = (span: Span): Float64Array => Float64Array.from({ length: span.steps }, (_, i) => span.fromNs + i * span.stepNs);
 
+export function newestNs(tables: readonly Table[]): number | undefined {
+  let newest: number | undefined;
+  for (const table of tables) {
+    if (!table.has("time_ns")) continue;
+    for (let row = 0; row < table.rows; ++row) newest = Math.max(newest ?? 0, table.absolute("time_ns", row));
+  }
+  return newest;
+}
+
 interface Panel {
   name: string;
   title: string;
@@ -48,8 +59,8 @@ interface Panel {
   table: string;
   metrics: string; // that it is made of, as an agent is asked for them
   perGpu?: boolean;
-  lines: { label: string; isLimit?: boolean; value: (table: Table, row: number) => number }[];
-  leaves?: (table: Table, row: number) => boolean; // rows that are left out
+  lines: { label: string; isLimit?: boolean; table?: string; value: (table: Table, row: number) => number }[]; // `table`: another one
+  leaves?: (table: Table) => (row: number) => boolean; // rows that are left out
 }
 
 // Relative to no base; NaN also where this agent has no such column.
@@ -74,15 +85,24 @@ export const PANELS: Panel[] = [
   {
     name: "network", title: "Network", unit: "bytes_per_s", table: "network", metrics: "network_rx_bytes,network_tx_bytes",
     lines: [{ label: "received", value: column("rx_bytes_per_s") }, { label: "sent", value: column("tx_bytes_per_s") }],
-    leaves: (table, row) => table.has("type") && table.text("type", row) === "loopback",
+    // What goes through bonds, VLANs and bridges goes through a card, too, and those have a driver; where no interface has
+    // one, as in a container, they are all there is.
+    leaves: (table) => {
+      const isLoop = (row: number) => table.has("type") && table.text("type", row) === "loopback";
+      const hasDriver = (row: number) => table.has("driver") && table.text("driver", row) !== "";
+      const haveCards = allRows(table).some((row) => hasDriver(row) && !isLoop(row));
+      return (row) => isLoop(row) || (haveCards && !hasDriver(row));
+    },
   },
   {
     name: "disk", title: "Disks", unit: "bytes_per_s", table: "disk", metrics: "disk_read_bytes,disk_write_bytes",
     lines: [{ label: "read", value: column("read_bytes_per_s") }, { label: "written", value: column("write_bytes_per_s") }],
+    // Made of other disks, which are here, too.
+    leaves: (table) => (row) => table.has("device") && /^(dm-|md|bcache|drbd|zd)\d/.test(table.text("device", row)),
   },
   gpu("gpu", "Busy", "ratio", "gpu_utilization_ratio,gpu_activity_sm_active_ratio", [
     { label: "a kernel runs", value: column("utilization_ratio") },
-    { label: "SMs active", value: column("activity_sm_active_ratio") },
+    { label: "SMs active", table: "gpu_activity", value: column("sm_active_ratio") },
   ]),
   gpu("gpu-memory", "Memory in use", "bytes", "gpu_memory_used_bytes,gpu_memory_total_bytes", [
     { label: "in use", value: column("memory_used_bytes") },
@@ -139,15 +159,16 @@ export function chartsOf(tables: readonly Table[], span: Span, panels: readonly 
   const unknown: string[] = [];
   const gpus = gpusOf(tables);
   for (const panel of panels) {
-    const table = tables.find((each) => each.name === panel.table);
+    const named = (name: string) => tables.find((each) => each.name === name);
+    const table = named(panel.table);
+    const leaves = table && panel.leaves?.(table);
     const places = panel.perGpu ? gpus.map((each) => each.of) : [""];
     for (const of of places) {
-      const rows: number[] = [];
-      for (let row = 0; row < (table?.rows ?? 0); ++row) {
-        if ((of === "" || table!.exact("gpu", row) === of) && !panel.leaves?.(table!, row)) rows.push(row);
-      }
-      const lines = panel.lines.map(({ label, isLimit = false, value }) => ({ label, isLimit, values: table ? lineOf(table, rows, span, value) : new Float64Array() }))
-        .filter((line) => line.values.some((one) => !Number.isNaN(one)));
+      const rowsIn = (table: Table) => rowsThat(table, (row) => (of === "" || table.exact("gpu", row) === of) && !leaves?.(row));
+      const lines = panel.lines.flatMap(({ label, isLimit = false, table: other, value }): Line[] => {
+        const from = other === undefined ? table : named(other);
+        return from === undefined ? [] : [{ label, isLimit, values: lineOf(from, rowsIn(from), span, value) }];
+      }).filter((line) => line.values.some((one) => !Number.isNaN(one)));
       if (lines.length > 0) charts.push({ panel: panel.name, title: panel.title, of, unit: panel.unit, lines });
       else unknown.push(of === "" ? panel.title : `${panel.title.toLowerCase()} of GPU ${of}`);
     }
@@ -171,17 +192,24 @@ export interface HostNow {
 }
 
 export function nowOf(charts: readonly Chart[], gpus: number): HostNow {
-  const of = (panel: string, line: number) => charts.filter((chart) => chart.panel === panel)
-    .map((chart) => (chart.lines[line] ? latest(chart.lines[line]!.values) : Number.NaN)).filter((value) => !Number.isNaN(value));
+  const of = (panel: string, label: string) => charts.filter((chart) => chart.panel === panel)
+    .map((chart) => latest(chart.lines.find((line) => line.label === label)?.values ?? new Float64Array()));
   const sum = (values: number[]) => (values.length > 0 ? values.reduce((all, one) => all + one, 0) : Number.NaN);
-  const busy = of("gpu", 0);
+  const isKnown = (value: number) => !Number.isNaN(value);
+  const busy = of("gpu", "a kernel runs").filter(isKnown);
+  // Of those of which both are known.
+  const part = (panel: string) => {
+    const used = of(panel, "in use"), most = of(panel, "of");
+    const areKnown = (_: number, i: number) => isKnown(used[i]! + most[i]!);
+    return sum(used.filter(areKnown)) / sum(most.filter(areKnown));
+  };
   return {
-    cpu: sum(of("cpu", 0)),
-    memory: sum(of("memory", 0)) / sum(of("memory", 1)),
+    cpu: sum(of("cpu", "busy")),
+    memory: part("memory"),
     gpus,
     gpuBusy: sum(busy) / busy.length,
     gpuLeast: busy.length > 0 ? Math.min(...busy) : Number.NaN,
-    gpuMemory: sum(of("gpu-memory", 0)) / sum(of("gpu-memory", 1)),
+    gpuMemory: part("gpu-memory"),
   };
 }
 
@@ -197,13 +225,13 @@ export interface RankNow {
   step: number; // ns
 }
 
-// The ranks of jobs on a host as they were at last; `oldestNs`: what was seen before is gone. Processes of no job are none.
-export function ranksOf(tables: readonly Table[], oldestNs: number): RankNow[] {
+// The ranks of jobs on a host at `nowNs`: what was seen too long before is gone. Processes of no job are none.
+export function ranksOf(tables: readonly Table[], nowNs: number): RankNow[] {
   const ranks = new Map<string, RankNow>();
   const eachRow = (name: string, act: (table: Table, row: number, key: string) => void) => {
     const table = tables.find((each) => each.name === name);
     for (let row = 0; row < (table?.rows ?? 0); ++row) {
-      if (table!.absolute("time_ns", row) < oldestNs || table!.exact("job", row) === "") continue;
+      if (table!.absolute("time_ns", row) < nowNs - NOW.ns || table!.exact("job", row) === "") continue;
       act(table!, row, `${table!.exact("job", row)} ${table!.exact("rank", row)} ${table!.exact("user", row)}`);
     }
   };

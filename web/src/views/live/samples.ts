@@ -3,19 +3,19 @@ import { askHost, useLive, type Host } from "../../data/agents.ts";
 import { Busy } from "../../data/source.ts";
 import type { Table } from "../../data/table.ts";
 import { sentenceOf } from "../../data/use.ts";
-import { allMetrics, PANELS } from "./data.ts";
+import { allMetrics, newestNs, NOW, PANELS } from "./data.ts";
 
 export interface HostSamples {
-  tables: Table[];
+  tables: Table[]; // of the time that is drawn
+  now: Table[]; // of the last moments
   captures: { id: string; beganNs: number }[];
-  atNs: number; // when the answer came: Unix time
+  atNs: number; // of the newest of them: Unix time of the agent, whose clock may not be the reader's
   problem: string; // why there are none, or no history
 }
 
 const NO_HISTORY = "This agent keeps no history, so there is nothing to draw; `history` in its configuration says where one is kept.";
 const BUSY = "This agent answers as many questions as it may at once; it is asked again in a moment.";
 const EVERY_MS = 5000;
-const NOW_NS = 30e9; // of hosts without charts
 
 // `hasCharts`: of these the whole time is asked for, of others only how they are now.
 export function useSamples(hosts: readonly Host[], range: { ns: number; stepNs: number }, hasCharts: (host: Host) => boolean): Map<string, HostSamples> {
@@ -29,13 +29,17 @@ export function useSamples(hosts: readonly Host[], range: { ns: number; stepNs: 
 
 // Of an agent that is busy `before` stays in sight.
 export async function samplesOf(host: Host, range: { ns: number; stepNs: number } | null, signal: AbortSignal, before?: HostSamples): Promise<HostSamples> {
-  const { ns, stepNs } = range ?? { ns: NOW_NS, stepNs: 5e9 };
   const metrics = encodeURIComponent(allMetrics(PANELS)).replaceAll("%2C", ",");
-  const found: HostSamples = { tables: [], captures: [], atNs: 0, problem: "" };
-  try {
+  const found: HostSamples = { tables: [], now: [], captures: [], atNs: 0, problem: "" };
+  const ask = async ({ ns, stepNs }: { ns: number; stepNs: number }) => {
     // Without a history there are only the newest samples, and what counters grow by is not known.
     const time = host.hasHistory ? `&since_ms=${ns / 1e6}&step_ms=${stepNs / 1e6}&rates=1` : "";
-    found.tables = (await askHost(host, `metrics?metric=${metrics}${time}`, { signal })).tables;
+    return (await askHost(host, `metrics?metric=${metrics}${time}`, { signal })).tables;
+  };
+  try {
+    found.tables = await ask(range ?? NOW);
+    // The last one of long steps is the mean of all that time.
+    found.now = host.hasHistory && range !== null && range.stepNs > NOW.stepNs ? await ask(NOW) : found.tables;
     if (!host.hasHistory) found.problem = NO_HISTORY;
     if (range !== null) found.captures = capturesIn((await askHost(host, "captures", { signal })).tables[0]!);
   } catch (error) {
@@ -43,7 +47,7 @@ export async function samplesOf(host: Host, range: { ns: number; stepNs: number 
     if (error instanceof Busy && before !== undefined) return before;
     found.problem = error instanceof Busy ? BUSY : sentenceOf(error);
   }
-  found.atNs = Date.now() * 1e6;
+  found.atNs = newestNs(found.now) ?? Date.now() * 1e6;
   return found;
 }
 

@@ -1,16 +1,14 @@
 // How hosts and ranks are now, as tables. Empty cells are not known.
 import type { Host } from "../../data/agents.ts";
 import { Table } from "../../data/table.ts";
-import { chartsOf, gpusOf, nowOf, spanOf, type RankNow } from "./data.ts";
+import { chartsOf, gpusOf, NOW, nowOf, spanOf, type RankNow } from "./data.ts";
 import { numbersColumn, textsColumn } from "../../data/made_table.ts";
 import type { HostSamples } from "./samples.ts";
-
-const NOW = { ns: 30e9, stepNs: 5e9 };
 
 export function fleetTable(list: readonly Host[], samples: ReadonlyMap<string, HostSamples>, ranks: readonly { host: string; job: string }[]): Table {
   const now = list.map((host) => {
     const found = samples.get(host.name);
-    const tables = found?.tables ?? [];
+    const tables = found?.now ?? [];
     return nowOf(chartsOf(tables, spanOf(NOW, found?.atNs ?? 0)).charts, gpusOf(tables).length || Number.NaN);
   });
   const jobs = list.map((host) => [...new Set(ranks.filter((rank) => rank.host === host.name).map((rank) => rank.job))].join(", "));
@@ -37,7 +35,7 @@ export function rankTable(ranks: readonly (RankNow & { host: string })[]): Table
     numbersColumn("rank", ranks.map((rank) => (rank.rank === "" ? Number.NaN : Number(rank.rank))), { help: "Rank in the job.", role: "key" }),
     textsColumn("host", ranks.map((rank) => rank.host), { help: "Its host.", role: "key" }),
     textsColumn("user", ranks.map((rank) => rank.user), { help: "Whose processes they are." }),
-    numbersColumn("step_ns", ranks.map((rank) => rank.step), { help: "Time from one step of the optimizer to the next, as PyTorch tells.", unit: "ns" }),
+    numbersColumn("step_ns", ranks.map((rank) => rank.step), { help: "Time from one step of the optimizer to the next, as PyTorch tells.", unit: "ns", type: "real" }),
     numbers("processes", (rank) => rank.processes, "count", "Processes, workers among them."),
     numbers("processors", (rank) => rank.cores, "count", "Processors that its processes keep busy."),
     numbers("memory_bytes", (rank) => rank.resident, "bytes", "Memory that they hold."),

@@ -22,14 +22,15 @@ export function MemoryCurveOf({ curve, device, span, chosen }: { curve: MemoryCu
     [curve, showsCapacity, device.capacity],
   );
   const piece = hoveredPiece.value;
-  const marks: CurveMark[] = [{ ns: curve.peakNs, label: `peak ${human(curve.peak, "bytes")}`, kind: "text" }, ...chosen];
+  const hasPeak = !Number.isNaN(curve.peakNs); // not where the chosen time is before the first event
+  const marks: CurveMark[] = [...(hasPeak ? [{ ns: curve.peakNs, label: `peak ${human(curve.peak, "bytes")}`, kind: "text" }] : []), ...chosen];
   if (piece !== null && !Number.isNaN(piece.allocatedNs) && !Number.isNaN(piece.releasedNs))
     marks.push({ ns: piece.allocatedNs, toNs: piece.releasedNs, label: piece.text, kind: "link" });
   else if (piece !== null) marks.push({ ns: Number.isNaN(piece.allocatedNs) ? piece.releasedNs : piece.allocatedNs, label: piece.text, kind: "link" });
   return (
     <>
       <div class="pinned">
-        <Curve label={`Memory in use on ${device.label} over time: at most ${human(curve.peak, "bytes")}, at ${position(curve.peakNs)}`}
+        <Curve label={`Memory in use on ${device.label} over time${hasPeak ? `: at most ${human(curve.peak, "bytes")}, at ${position(curve.peakNs)}` : ""}`}
           x={curve.x} series={series} unit="bytes" height={220} stepped fromZero marks={marks}
           onSelect={(from, to) => setSpan({ from, to })} />
       </div>

@@ -8,19 +8,22 @@ import type { BarPart } from "../../widgets/bars.tsx";
 import { CAUSES, COMPUTE, EXPOSED, HIDDEN } from "../shared/parts_of_time.ts";
 
 // The time from a rank's first device work to its last in parts that add up to it. What is neither computing nor
-// communication moves or sets memory.
+// communication moves or sets memory; without `overlap` these are one part.
 export function devicePartsOf(temporal: Table, row: number, overlap: Table | null, idle: Table | null): BarPart[] {
   const rank = temporal.exact("rank", row);
   const find = (table: Table | null) => (table === null ? -1 : table.rowsWhere("rank", rank)[0] ?? -1);
   const o = find(overlap), i = find(idle);
+  const compute = temporal.absolute("compute_ns", row), others = temporal.absolute("non_compute_ns", row);
   const hidden = o < 0 ? 0 : overlap!.absolute("compute_and_communication_ns", o);
   const exposed = o < 0 ? 0 : overlap!.absolute("communication_ns", o) - hidden;
-  const compute = temporal.absolute("compute_ns", row);
-  const parts: BarPart[] = [
+  const parts: BarPart[] = overlap === null ? [
+    { kind: COMPUTE.kind, label: "compute", value: compute },
+    { kind: EXPOSED.kind, label: "communication, copies and sets", value: others },
+  ] : [
     { ...COMPUTE, value: compute - hidden },
     { ...HIDDEN, value: hidden },
     { ...EXPOSED, value: exposed },
-    { kind: "memory", label: "only moving or setting memory", value: temporal.absolute("non_compute_ns", row) - exposed },
+    { kind: "memory", label: "only moving or setting memory", value: others - exposed },
   ];
   if (i < 0) parts.push({ kind: "idle", label: "idle", value: temporal.absolute("idle_ns", row) });
   else for (const [name, { kind, label }] of Object.entries(CAUSES)) parts.push({ kind, label: `idle: ${label}`, value: idle!.absolute(`${name}_ns`, i) });
