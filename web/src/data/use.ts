@@ -20,7 +20,10 @@ const entries = new Map<string, Entry<unknown>>();
 export const sentenceOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 
 // What `load` gives, asked for once under this key. To be read while drawing.
-export const useLoaded = <T>(key: string, load: () => Promise<T>): Loaded<T> => entryOf(key, load).loaded.value;
+export function useLoaded<T>(key: string, load: () => Promise<T>): Loaded<T> {
+  void generation.value;
+  return entryOf(key, load).loaded.value;
+}
 
 function entryOf<T>(key: string, load: () => Promise<T>): Entry<T> {
   const known = entries.get(key) as Entry<T> | undefined;
@@ -41,9 +44,10 @@ function entryOf<T>(key: string, load: () => Promise<T>): Entry<T> {
   return entry;
 }
 
-// All that is kept of a job: it has changed, or somebody wants to try again.
-export function forget(prefix = ""): void {
-  for (const key of entries.keys()) if (key.startsWith(prefix)) entries.delete(key);
+// All that is kept of a job that has changed, also what changed from it to others; "": of the one that is shown where the
+// address names none. Without an id it is all there is: somebody wants to try again.
+export function forget(id?: string): void {
+  for (const key of entries.keys()) if (id === undefined || key.split(" ").includes(id)) entries.delete(key);
   generation.value += 1;
 }
 
@@ -51,14 +55,21 @@ export function forget(prefix = ""): void {
 export function forgetFailures(): void {
   for (const [key, entry] of entries) if (entry.loaded.peek().state === "failed") entries.delete(key);
   generation.value += 1;
+  retries.value += 1;
 }
 
 // Grows when something was forgotten, so that whoever shows it draws again.
 export const generation = signal(0);
 
-export function useJobs(): Loaded<Table> {
-  void generation.value;
-  return useLoaded("jobs", askJobs);
+// Grows when what failed is to be asked for anew, for who keeps what is not kept here.
+export const retries = signal(0);
+
+export const useJobs = (): Loaded<Table> => useLoaded("jobs", askJobs);
+
+// Newer ones come in the place of those that are shown, which stay in sight until then.
+export function setJobs(jobs: Table): void {
+  entries.set("jobs", { loaded: signal<Loaded<unknown>>({ state: "here", value: jobs }), answer: Promise.resolve(jobs) });
+  generation.value += 1;
 }
 
 const askJobs = (): Promise<Table> => source.value!.jobs();
@@ -70,7 +81,6 @@ export const jobs = (): Promise<Table> => entryOf("jobs", askJobs).answer;
 export const jobId = computed(() => param("job"));
 
 export function useJob(): Loaded<Job> {
-  void generation.value;
   const id = jobId.value;
   return useLoaded(`job ${id}`, async () => source.value!.job(id || (await firstJob())));
 }
@@ -91,7 +101,6 @@ const tableKey = (name: string, wanted: TableOptions, id: string): string => `jo
 
 // A table of the job that is shown, of the ranks and steps that are chosen. `all`: of every rank and step.
 export function useTable(name: string, options: { params?: Record<string, string>; all?: boolean; job?: string } = {}): Loaded<Table> {
-  void generation.value;
   const wanted: TableOptions = {
     ranks: options.all ? "" : param("ranks"),
     steps: options.all ? "" : param("steps"),
@@ -112,7 +121,6 @@ export function knownFindings(): Table | null {
 
 // Of one rank; not of chosen ranks or steps.
 export function useSpans(rank: string): Loaded<Table> {
-  void generation.value;
   const id = jobId.value;
   return useLoaded(`job ${id} spans ${rank}`, async () => source.value!.spans(id || (await firstJob()), rank));
 }
@@ -124,7 +132,6 @@ export const valueOf = <T>(loaded: Loaded<T>): T | null => (loaded.state === "he
 
 // What changed from one job to another, of the ranks and steps that are chosen.
 export function useDiff(before: string, after: string, table: "trace_diff" | "path_diff" | "causes", params: Record<string, string> = {}): Loaded<Table> {
-  void generation.value;
   const wanted: TableOptions = { ranks: param("ranks"), steps: param("steps"), params };
   return useLoaded(`job ${after} diff ${before} ${table} ${JSON.stringify(wanted)}`, () => source.value!.diff(before, after, table, wanted));
 }
