@@ -1,8 +1,9 @@
 // How often a server is asked for its jobs, and what is said where it does not answer.
 import assert from "node:assert/strict";
 import { mock, test } from "node:test";
+import { findHosts, hosts } from "../src/data/agents.ts";
 import { NoAnswer, SourceError, type Source } from "../src/data/source.ts";
-import { forget, forgetFailures, generation, jobs, source, useDiff, useJob, useJobs, useTable } from "../src/data/use.ts";
+import { forget, forgetFailures, generation, jobs, pending, source, useDiff, useJob, useJobs, useTable } from "../src/data/use.ts";
 import { isServerGone, watchJobs } from "../src/data/watch.ts";
 import { tableOfRows } from "./timeline_tables.ts";
 
@@ -142,5 +143,29 @@ test("a job that changes takes with it what is kept of it and no more, and the l
   assert.equal(await jobs(), answer);
   assert.deepEqual(await look({ a: 2, b: 2, bb: 1 }), ["first", "a", "fromB", "toB", "others"]);
   assert.deepEqual(await look({ c: 1, a: 2, b: 2, bb: 1 }), ["first"], "without a name it is another job");
+  mock.timers.reset();
+});
+
+test("agents that could not be asked for are asked for again while the server answers", async () => {
+  mock.timers.enable({ apis: ["setInterval"] });
+  serve(async () => LIST);
+  const header = new TextEncoder().encode(JSON.stringify({ notes: [], tables: [{ name: "hosts", rows: 0, notes: [], columns: [] }] }));
+  const none = Uint8Array.from([...new TextEncoder().encode("SPT1"), header.length, 0, 0, 0, ...header]);
+  let status = 502;
+  const fetched = mock.method(globalThis, "fetch", async () => new Response(none, { status }));
+  await findHosts();
+  assert.equal(hosts.value.state, "failed");
+  watchJobs();
+  const look = async () => {
+    mock.timers.tick(3000);
+    await settled();
+    while (pending.value > 0) await new Promise(setImmediate);
+    return [hosts.value.state, fetched.mock.callCount()];
+  };
+  assert.deepEqual(await look(), ["failed", 2]);
+  status = 200;
+  assert.deepEqual(await look(), ["here", 3]);
+  assert.deepEqual(await look(), ["here", 3], "once they are known nobody asks");
+  mock.restoreAll();
   mock.timers.reset();
 });

@@ -151,7 +151,7 @@ export const hosts = signal<Loaded<Hosts>>({ state: "loading" });
 const EVERY_MS = 4000; // agents keep a connection for five seconds
 
 // `act` is called when that is known, and whether there are traces, too.
-export async function findHosts(act: (hasTraces: boolean) => void): Promise<void> {
+export async function findHosts(act: (hasTraces: boolean) => void = () => undefined): Promise<void> {
   if (source.value?.kind !== "server") {
     hosts.value = { state: "here", value: NONE };
     return;

@@ -1,6 +1,7 @@
 // A server finds new jobs, and files that have changed, by itself; a page that is looked at follows it, and says when no
 // server answers any more.
 import { signal } from "@preact/signals";
+import { findHosts, hosts } from "./agents.ts";
 import { allRows } from "./rows.ts";
 import { jobsNow } from "./job_findings.ts";
 import { NoAnswer } from "./source.ts";
@@ -51,6 +52,7 @@ export function watchJobs(): void {
     if (isLooking) return tell(false);
     const jobs = await ask();
     if (jobs === null) return;
+    if (hosts.peek().state === "failed") void findHosts();
     jobsNow.value = jobs;
     const now = filesOf(jobs);
     begin(now);
