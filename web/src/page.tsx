@@ -69,7 +69,7 @@ export function Page() {
         ) : shown === undefined ? (
           <Failure error={`There is no view "${view.value}". The views are in the list above.`} />
         ) : (
-          <Guard key={shown.name} name={titleOf(shown.name)}><shown.Component /></Guard>
+          <Guard key={shown.name} name={titleOf(shown.name)} isLive={shown.of === "agents"}><shown.Component /></Guard>
         )}
       </main>
       <footer class="paper">{job.state === "here" && !shown?.needsNoJob && `${nameOf(job.value)} · `}{link}</footer>
