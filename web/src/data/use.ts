@@ -11,6 +11,7 @@ export const source = signal<Source | null>(null);
 export const pending = signal(0);
 
 const MOST_ENTRIES = 200;
+const MOST_SPANS = 8; // of ranks: each may have hundreds of megabytes
 interface Entry<T> {
   loaded: Signal<Loaded<T>>;
   answer: Promise<T>;
@@ -20,19 +21,27 @@ const entries = new Map<string, Entry<unknown>>();
 export const sentenceOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 
 // What `load` gives, asked for once under this key. To be read while drawing.
-export function useLoaded<T>(key: string, load: () => Promise<T>): Loaded<T> {
+export function useLoaded<T>(key: string, load: () => Promise<T>, most = MOST_ENTRIES): Loaded<T> {
   void generation.value;
-  return entryOf(key, load).loaded.value;
+  return entryOf(key, load, most).loaded.value;
 }
 
-function entryOf<T>(key: string, load: () => Promise<T>): Entry<T> {
+const isSpans = (key: string): boolean => /^job \S* spans /.test(key);
+
+// Of its kind `most` are kept, those that were read last.
+function entryOf<T>(key: string, load: () => Promise<T>, most = MOST_ENTRIES): Entry<T> {
   const known = entries.get(key) as Entry<T> | undefined;
-  if (known !== undefined) return known;
+  if (known !== undefined) {
+    entries.delete(key);
+    entries.set(key, known as Entry<unknown>);
+    return known;
+  }
   const loaded = signal<Loaded<T>>({ state: "loading" });
   const answer = load();
   const entry: Entry<T> = { loaded, answer };
   entries.set(key, entry as Entry<unknown>);
-  if (entries.size > MOST_ENTRIES) entries.delete(entries.keys().next().value!);
+  const alike = [...entries.keys()].filter((each) => isSpans(each) === isSpans(key));
+  for (const old of alike.slice(0, Math.max(0, alike.length - most))) entries.delete(old);
   // While a view is drawn nothing that it reads may change.
   queueMicrotask(() => (pending.value += 1));
   answer.then(
@@ -119,10 +128,10 @@ export function knownFindings(): Table | null {
   return entry === undefined ? null : valueOf(entry.loaded.value as Loaded<Table>);
 }
 
-// Of one rank; not of chosen ranks or steps.
-export function useSpans(rank: string): Loaded<Table> {
+// Of one rank; not of chosen ranks or steps. `together`: of how many ranks they are shown at once.
+export function useSpans(rank: string, together = 1): Loaded<Table> {
   const id = jobId.value;
-  return useLoaded(`job ${id} spans ${rank}`, async () => source.value!.spans(id || (await firstJob()), rank));
+  return useLoaded(`job ${id} spans ${rank}`, async () => source.value!.spans(id || (await firstJob()), rank), Math.max(together, MOST_SPANS));
 }
 
 // Every table that there is, with its definition.
