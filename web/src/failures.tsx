@@ -1,7 +1,9 @@
 // What went wrong, as a sentence with a button that copies it; nothing ends in a blank page.
 import { Component, type ComponentChildren } from "preact";
 import { signal } from "@preact/signals";
-import { forget, sentenceOf } from "./data/use.ts";
+import { forgetLive } from "./data/agents.ts";
+import { forget, generation, sentenceOf } from "./data/use.ts";
+import { place, type Place } from "./state.ts";
 
 export function copy(text: string): void {
   const clipboard = navigator.clipboard as Clipboard | undefined; // none where a page is from no safe place
@@ -28,21 +30,35 @@ export function Failure({ error, retry }: { error: string; retry?: () => void })
   );
 }
 
-// Around a view: a mistake in one leaves the others.
-export class Guard extends Component<{ children: ComponentChildren; name: string }, { error: string }> {
-  override state = { error: "" };
+const AGAIN_MS = 5000;
+
+// Around a view: a mistake in one leaves the others. It is of what was to be shown then: elsewhere, and with newer data, the
+// view is drawn again; one that is `isLive` has newer data after a while.
+export class Guard extends Component<{ children: ComponentChildren; name: string; isLive: boolean }, { error: string; at?: Place; of?: number }> {
+  override state: { error: string; at?: Place; of?: number } = { error: "" };
+  private timer: ReturnType<typeof setTimeout> | undefined;
 
   override componentDidCatch(error: unknown): void {
-    this.setState({ error: sentenceOf(error) });
+    this.setState({ error: sentenceOf(error), at: place.peek(), of: generation.peek() });
+    clearTimeout(this.timer);
+    if (this.props.isLive) this.timer = setTimeout(() => {
+      forgetLive();
+      this.setState({ error: "" });
+    }, AGAIN_MS);
+  }
+
+  override componentWillUnmount(): void {
+    clearTimeout(this.timer);
   }
 
   render() {
-    if (this.state.error === "") return this.props.children;
+    const { error, at, of } = this.state;
+    if (error === "" || place.value !== at || generation.value !== of) return this.props.children;
     const again = () => {
+      forgetLive();
       forget();
-      this.setState({ error: "" });
     };
-    return <Failure error={`${this.props.name} cannot be shown: ${this.state.error}`} retry={again} />;
+    return <Failure error={`${this.props.name} cannot be shown: ${error}`} retry={again} />;
   }
 }
 

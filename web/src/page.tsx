@@ -1,6 +1,6 @@
 // What is around every view: which job, which ranks and steps, where to go, notes, help, theme.
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
-import { hosts } from "./data/agents.ts";
+import { findHosts, hosts } from "./data/agents.ts";
 import { allRows } from "./data/rows.ts";
 import { query } from "./data/server_source.ts";
 import { jobTitle, type Job } from "./data/source.ts";
@@ -57,6 +57,8 @@ export function Page() {
         {lastFailure.value !== "" && <Failure error={lastFailure.value} retry={() => (lastFailure.value = "")} />}
         {hosts.value.state === "loading" && (job.state === "failed" || shown?.of === "agents") ? (
           <p class="muted" aria-busy="true">Loading …</p>
+        ) : shown?.of === "agents" && hosts.value.state === "failed" ? (
+          <Failure error={hosts.value.error} retry={() => void findHosts()} />
         ) : shown?.of === "agents" && !isShown(shown) ? (
           <Failure error={`No agents are shown here: ${titleOf(shown.name)} is of a page that an agent serves, or \`spotter serve\` with --socket, --host or --slurm-job.`} />
         ) : job.state === "failed" && !shown?.needsNoJob ? (
@@ -67,7 +69,7 @@ export function Page() {
         ) : shown === undefined ? (
           <Failure error={`There is no view "${view.value}". The views are in the list above.`} />
         ) : (
-          <Guard key={shown.name} name={titleOf(shown.name)}><shown.Component /></Guard>
+          <Guard key={shown.name} name={titleOf(shown.name)} isLive={shown.of === "agents"}><shown.Component /></Guard>
         )}
       </main>
       <footer class="paper">{job.state === "here" && !shown?.needsNoJob && `${nameOf(job.value)} · `}{link}</footer>

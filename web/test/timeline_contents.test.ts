@@ -33,7 +33,15 @@ async function shown(broken: Record<string, string>) {
   contents.need("0");
   contents.need("0");
   while (pending.value > 0) await new Promise(setImmediate);
-  return { asked, content: contents.ranks.value.get("0"), failures: [...contents.failures.value] };
+  // Once more, when all comes.
+  const again = async () => {
+    for (const name of Object.keys(broken)) delete broken[name];
+    asked.length = 0;
+    contents.again();
+    while (pending.value > 0) await new Promise(setImmediate);
+    return { asked, content: contents.ranks.value.get("0"), failures: [...contents.failures.value] };
+  };
+  return { asked: [...asked], content: contents.ranks.value.get("0"), failures: [...contents.failures.value], again };
 }
 
 test("a rank whose spans do not come is a sentence, and nothing else is asked for", async () => {
@@ -48,4 +56,14 @@ test("a table beside the spans that does not come is named, and the others are s
   const again = await shown({});
   assert.deepEqual([again.content!.missing, [...again.content!.onPath]], [[], [0, 1]]);
   assert.equal(again.asked.length, new Set(again.asked).size, "each once");
+});
+
+test("what did not come is asked for again, and only that", async () => {
+  const tables = await shown({ critical_path_edges: "too large" });
+  const mended = await tables.again();
+  assert.deepEqual([mended.asked, mended.content!.missing, [...mended.content!.onPath]], [["critical_path_edges"], [], [0, 1]]);
+  assert.equal(mended.content!.spans, tables.content!.spans);
+  const spans = await (await shown({ spans: "the file is cut off" })).again();
+  assert.deepEqual([spans.failures, spans.content!.missing], [[], []]);
+  assert.deepEqual((await (await shown({})).again()).asked, []);
 });

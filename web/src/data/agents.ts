@@ -2,7 +2,7 @@
 // itself. What is asked of one goes by its prefix. What changes while it is looked at is asked for again and again, and
 // stays in sight where an answer does not come.
 import { signal, type Signal } from "@preact/signals";
-import { useEffect } from "preact/hooks";
+import { useEffect, useMemo } from "preact/hooks";
 import { COLUMNS_TYPE } from "./columns.ts";
 import { ask, bytesOf, request } from "./server_source.ts";
 import { SourceError } from "./source.ts";
@@ -86,27 +86,38 @@ export interface Live<T> {
   error: string;
 }
 
-const MOST_KEPT = 50;
-const kept = new Map<string, Signal<Live<unknown>>>();
-
-// `load` is given the answer before. Asks again `everyMs` after each one, while it is shown and the page is seen; 0: not again by itself. With another key
-// it is another question.
-export function useLive<T>(key: string, load: (signal: AbortSignal, before: T | null) => Promise<T>, everyMs: number): Live<T> {
-  let entry = kept.get(key) as Signal<Live<T>> | undefined;
-  if (entry === undefined) {
-    entry = signal<Live<T>>({ value: null, error: "" });
-    kept.set(key, entry as Signal<Live<unknown>>);
-    if (kept.size > MOST_KEPT) kept.delete(kept.keys().next().value!);
-  }
-  const shown = entry;
-  useEffect(() => follow(shown, load, everyMs), [key, everyMs]);
-  return shown.value;
+interface Kept<T> {
+  shown: Signal<Live<T>>;
+  of: string | null; // from whom the answer is; null: there is none
 }
 
-function follow<T>(shown: Signal<Live<T>>, load: (signal: AbortSignal, before: T | null) => Promise<T>, everyMs: number): () => void {
+const MOST_KEPT = 50;
+const kept = new Map<string, Kept<unknown>>();
+
+function keptOf<T>(key: string): Kept<T> {
+  const entry = (kept.get(key) as Kept<T> | undefined) ?? { shown: signal<Live<T>>({ value: null, error: "" }), of: null };
+  kept.delete(key);
+  kept.set(key, entry as Kept<unknown>);
+  if (kept.size > MOST_KEPT) kept.delete(kept.keys().next().value!);
+  return entry;
+}
+
+// What is shown next begins without the last answers: one of them cannot be drawn.
+export const forgetLive = (): void => kept.clear();
+
+// `load` is given the answer before. Asks again `everyMs` after each one, while it is shown and the page is seen; 0: not again by itself. With another key
+// it is another question; with another `of` the same one to others, and the answer before stays in sight until theirs comes.
+export function useLive<T>(key: string, load: (signal: AbortSignal, before: T | null) => Promise<T>, everyMs: number, of = ""): Live<T> {
+  const entry = useMemo(() => keptOf<T>(key), [key]);
+  useEffect(() => follow(entry, of, load, everyMs), [entry, of, everyMs]);
+  return entry.shown.value;
+}
+
+function follow<T>(entry: Kept<T>, of: string, load: (signal: AbortSignal, before: T | null) => Promise<T>, everyMs: number): () => void {
+  const { shown } = entry;
   const ending = new AbortController();
   let timer: ReturnType<typeof setTimeout> | undefined;
-  let isFirst = shown.peek().value === null;
+  let isFirst = entry.of !== of;
   if (isFirst) pending.value += 1;
   const settle = () => {
     if (isFirst) pending.value -= 1;
@@ -117,6 +128,7 @@ function follow<T>(shown: Signal<Live<T>>, load: (signal: AbortSignal, before: T
       try {
         const value = await load(ending.signal, shown.peek().value);
         if (ending.signal.aborted) return;
+        entry.of = of;
         shown.value = { value, error: "" };
       } catch (error) {
         if (ending.signal.aborted) return;
@@ -139,7 +151,7 @@ export const hosts = signal<Loaded<Hosts>>({ state: "loading" });
 const EVERY_MS = 4000; // agents keep a connection for five seconds
 
 // `act` is called when that is known, and whether there are traces, too.
-export async function findHosts(act: (hasTraces: boolean) => void): Promise<void> {
+export async function findHosts(act: (hasTraces: boolean) => void = () => undefined): Promise<void> {
   if (source.value?.kind !== "server") {
     hosts.value = { state: "here", value: NONE };
     return;
@@ -161,15 +173,15 @@ async function loadHosts(signal?: AbortSignal): Promise<Hosts> {
 
 export const showsAgents = (): boolean => hosts.value.state === "here" && hosts.value.value.list.length > 0;
 
-// The hosts as they are now. To be read while drawing a view of agents.
-export function useHosts(): Hosts {
+// The hosts as they are now, and why there is nothing newer. To be read while drawing a view of agents.
+export function useHosts(): Hosts & { error: string } {
   const live = useLive("hosts", async (signal) => {
     const value = await loadHosts(signal);
     hosts.value = { state: "here", value };
     return value;
   }, EVERY_MS);
   const first = hosts.value;
-  return live.value ?? (first.state === "here" ? first.value : NONE);
+  return { ...(live.value ?? (first.state === "here" ? first.value : NONE)), error: live.error };
 }
 
 const NONE: Hosts = { list: [], table: null, job: "" };

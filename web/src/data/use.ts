@@ -11,6 +11,7 @@ export const source = signal<Source | null>(null);
 export const pending = signal(0);
 
 const MOST_ENTRIES = 200;
+const MOST_SPANS = 8; // of ranks: each may have hundreds of megabytes
 interface Entry<T> {
   loaded: Signal<Loaded<T>>;
   answer: Promise<T>;
@@ -20,16 +21,27 @@ const entries = new Map<string, Entry<unknown>>();
 export const sentenceOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 
 // What `load` gives, asked for once under this key. To be read while drawing.
-export const useLoaded = <T>(key: string, load: () => Promise<T>): Loaded<T> => entryOf(key, load).loaded.value;
+export function useLoaded<T>(key: string, load: () => Promise<T>, most = MOST_ENTRIES): Loaded<T> {
+  void generation.value;
+  return entryOf(key, load, most).loaded.value;
+}
 
-function entryOf<T>(key: string, load: () => Promise<T>): Entry<T> {
+const isSpans = (key: string): boolean => /^job \S* spans /.test(key);
+
+// Of its kind `most` are kept, those that were read last.
+function entryOf<T>(key: string, load: () => Promise<T>, most = MOST_ENTRIES): Entry<T> {
   const known = entries.get(key) as Entry<T> | undefined;
-  if (known !== undefined) return known;
+  if (known !== undefined) {
+    entries.delete(key);
+    entries.set(key, known as Entry<unknown>);
+    return known;
+  }
   const loaded = signal<Loaded<T>>({ state: "loading" });
   const answer = load();
   const entry: Entry<T> = { loaded, answer };
   entries.set(key, entry as Entry<unknown>);
-  if (entries.size > MOST_ENTRIES) entries.delete(entries.keys().next().value!);
+  const alike = [...entries.keys()].filter((each) => isSpans(each) === isSpans(key));
+  for (const old of alike.slice(0, Math.max(0, alike.length - most))) entries.delete(old);
   // While a view is drawn nothing that it reads may change.
   queueMicrotask(() => (pending.value += 1));
   answer.then(
@@ -41,9 +53,10 @@ function entryOf<T>(key: string, load: () => Promise<T>): Entry<T> {
   return entry;
 }
 
-// All that is kept of a job: it has changed, or somebody wants to try again.
-export function forget(prefix = ""): void {
-  for (const key of entries.keys()) if (key.startsWith(prefix)) entries.delete(key);
+// All that is kept of a job that has changed, also what changed from it to others; "": of the one that is shown where the
+// address names none. Without an id it is all there is: somebody wants to try again.
+export function forget(id?: string): void {
+  for (const key of entries.keys()) if (id === undefined || key.split(" ").includes(id)) entries.delete(key);
   generation.value += 1;
 }
 
@@ -51,14 +64,21 @@ export function forget(prefix = ""): void {
 export function forgetFailures(): void {
   for (const [key, entry] of entries) if (entry.loaded.peek().state === "failed") entries.delete(key);
   generation.value += 1;
+  retries.value += 1;
 }
 
 // Grows when something was forgotten, so that whoever shows it draws again.
 export const generation = signal(0);
 
-export function useJobs(): Loaded<Table> {
-  void generation.value;
-  return useLoaded("jobs", askJobs);
+// Grows when what failed is to be asked for anew, for who keeps what is not kept here.
+export const retries = signal(0);
+
+export const useJobs = (): Loaded<Table> => useLoaded("jobs", askJobs);
+
+// Newer ones come in the place of those that are shown, which stay in sight until then.
+export function setJobs(jobs: Table): void {
+  entries.set("jobs", { loaded: signal<Loaded<unknown>>({ state: "here", value: jobs }), answer: Promise.resolve(jobs) });
+  generation.value += 1;
 }
 
 const askJobs = (): Promise<Table> => source.value!.jobs();
@@ -70,7 +90,6 @@ export const jobs = (): Promise<Table> => entryOf("jobs", askJobs).answer;
 export const jobId = computed(() => param("job"));
 
 export function useJob(): Loaded<Job> {
-  void generation.value;
   const id = jobId.value;
   return useLoaded(`job ${id}`, async () => source.value!.job(id || (await firstJob())));
 }
@@ -91,7 +110,6 @@ const tableKey = (name: string, wanted: TableOptions, id: string): string => `jo
 
 // A table of the job that is shown, of the ranks and steps that are chosen. `all`: of every rank and step.
 export function useTable(name: string, options: { params?: Record<string, string>; all?: boolean; job?: string } = {}): Loaded<Table> {
-  void generation.value;
   const wanted: TableOptions = {
     ranks: options.all ? "" : param("ranks"),
     steps: options.all ? "" : param("steps"),
@@ -110,11 +128,10 @@ export function knownFindings(): Table | null {
   return entry === undefined ? null : valueOf(entry.loaded.value as Loaded<Table>);
 }
 
-// Of one rank; not of chosen ranks or steps.
-export function useSpans(rank: string): Loaded<Table> {
-  void generation.value;
+// Of one rank; not of chosen ranks or steps. `together`: of how many ranks they are shown at once.
+export function useSpans(rank: string, together = 1): Loaded<Table> {
   const id = jobId.value;
-  return useLoaded(`job ${id} spans ${rank}`, async () => source.value!.spans(id || (await firstJob()), rank));
+  return useLoaded(`job ${id} spans ${rank}`, async () => source.value!.spans(id || (await firstJob()), rank), Math.max(together, MOST_SPANS));
 }
 
 // Every table that there is, with its definition.
@@ -124,7 +141,6 @@ export const valueOf = <T>(loaded: Loaded<T>): T | null => (loaded.state === "he
 
 // What changed from one job to another, of the ranks and steps that are chosen.
 export function useDiff(before: string, after: string, table: "trace_diff" | "path_diff" | "causes", params: Record<string, string> = {}): Loaded<Table> {
-  void generation.value;
   const wanted: TableOptions = { ranks: param("ranks"), steps: param("steps"), params };
   return useLoaded(`job ${after} diff ${before} ${table} ${JSON.stringify(wanted)}`, () => source.value!.diff(before, after, table, wanted));
 }

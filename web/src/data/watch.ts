@@ -1,11 +1,12 @@
 // A server finds new jobs, and files that have changed, by itself; a page that is looked at follows it, and says when no
 // server answers any more.
 import { signal } from "@preact/signals";
+import { findHosts, hosts } from "./agents.ts";
 import { allRows } from "./rows.ts";
 import { jobsNow } from "./job_findings.ts";
 import { NoAnswer } from "./source.ts";
 import type { Table } from "./table.ts";
-import { forget, forgetFailures, jobId, jobs as jobsOfViews, source } from "./use.ts";
+import { forget, forgetFailures, jobs as jobsOfViews, setJobs, source } from "./use.ts";
 
 const BETWEEN_LOOKS_MS = 3000;
 const MISSES_TOLD = 2; // one alone is soon forgotten
@@ -51,17 +52,19 @@ export function watchJobs(): void {
     if (isLooking) return tell(false);
     const jobs = await ask();
     if (jobs === null) return;
+    if (hosts.peek().state === "failed") void findHosts();
     jobsNow.value = jobs;
     const now = filesOf(jobs);
     begin(now);
     const changed = [...new Set([...before!.keys(), ...now.keys()])].filter((id) => before!.get(id) !== now.get(id));
     before = now;
     if (changed.length === 0) return;
-    for (const id of changed) forget(`job ${id}`);
+    setJobs(jobs);
+    for (const id of changed) forget(id);
     // A page that names no job shows the first one.
-    const firsts = [first, now.keys().next().value ?? ""];
-    first = firsts[1]!;
-    forget(jobId.peek() === "" && (firsts[0] !== firsts[1] || changed.includes(firsts[1]!)) ? "" : "jobs");
+    const next = now.keys().next().value ?? "";
+    if (next !== first || changed.includes(next)) forget("");
+    first = next;
   };
   setInterval(() => void look(), BETWEEN_LOOKS_MS);
 }

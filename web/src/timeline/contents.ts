@@ -19,6 +19,8 @@ export interface RankContent extends GroupContent {
   missing: string[];
 }
 
+const PATH_TABLE = "critical_path_edges";
+
 const turn = (): Promise<void> => new Promise((resolve) => setTimeout(resolve));
 
 export class Contents {
@@ -38,9 +40,28 @@ export class Contents {
   need(rank: string): void {
     if (this.asked.has(rank)) return;
     this.asked.add(rank);
+    this.awaited(this.load(rank));
+  }
+
+  // What did not come is asked for anew.
+  again(): void {
+    const failed = [...this.failures.peek().keys()];
+    this.failures.value = new Map();
+    for (const rank of failed) {
+      this.asked.delete(rank);
+      this.need(rank);
+    }
+    for (const [rank, { missing }] of this.ranks.peek()) {
+      if (missing.length === 0) continue;
+      this.change(rank, () => ({ missing: [] }));
+      for (const sentence of missing) this.awaited(this.add(rank, sentence.split(":")[0]!));
+    }
+  }
+
+  private awaited(loading: Promise<void>): void {
     // Not read: who calls this is not to be called again when it changes.
     pending.value = pending.peek() + 1;
-    void this.load(rank).finally(() => (pending.value = pending.peek() - 1));
+    void loading.finally(() => (pending.value = pending.peek() - 1));
   }
 
   private async load(rank: string): Promise<void> {
@@ -61,7 +82,7 @@ export class Contents {
       this.failures.value = new Map(this.failures.value).set(rank, sentenceOf(error));
       return;
     }
-    await Promise.all([this.addPath(rank), ...COUNTER_TABLES.map((table) => this.addCounters(rank, table))]);
+    await Promise.all([PATH_TABLE, ...COUNTER_TABLES].map((table) => this.add(rank, table)));
   }
 
   private put(content: RankContent): void {
@@ -74,9 +95,9 @@ export class Contents {
   }
 
   // Beside the spans: without it the rest is shown.
-  private async beside(rank: string, table: string, add: () => Promise<void>): Promise<void> {
+  private async add(rank: string, table: string): Promise<void> {
     try {
-      await add();
+      await (table === PATH_TABLE ? this.addPath(rank) : this.addCounters(rank, table));
     } catch (error) {
       this.change(rank, ({ missing }) => ({ missing: [...missing, `${table}: ${sentenceOf(error)}`] }));
     }
@@ -86,23 +107,19 @@ export class Contents {
     return this.source.table(this.job.id, name, rank === "none" ? {} : { ranks: rank });
   }
 
-  private addPath(rank: string): Promise<void> {
-    return this.beside(rank, "critical_path_edges", async () => {
-      const path = pathLane(await this.table(rank, "critical_path_edges"), rank, this.job.startNs, this.names);
-      this.change(rank, ({ spans, index }) => {
-        const rows = pathRows(path, index);
-        const onPath = new Uint8Array(spans.all.starts.length);
-        for (const row of rows) onPath[row] = 1;
-        return { path, pathRows: rows, onPath };
-      });
+  private async addPath(rank: string): Promise<void> {
+    const path = pathLane(await this.table(rank, PATH_TABLE), rank, this.job.startNs, this.names);
+    this.change(rank, ({ spans, index }) => {
+      const rows = pathRows(path, index);
+      const onPath = new Uint8Array(spans.all.starts.length);
+      for (const row of rows) onPath[row] = 1;
+      return { path, pathRows: rows, onPath };
     });
   }
 
-  private addCounters(rank: string, name: string): Promise<void> {
-    return this.beside(rank, name, async () => {
-      const added = countersOf(await this.table(rank, name), rank, this.job.startNs);
-      if (added.length > 0) this.change(rank, ({ counters }) => ({ counters: inOrder([...counters, ...added]) }));
-    });
+  private async addCounters(rank: string, name: string): Promise<void> {
+    const added = countersOf(await this.table(rank, name), rank, this.job.startNs);
+    if (added.length > 0) this.change(rank, ({ counters }) => ({ counters: inOrder([...counters, ...added]) }));
   }
 }
 

@@ -1,4 +1,5 @@
 // Tracing from the page: which processes there are, a capture of them, what becomes of it, and what its files say.
+import { useRef } from "preact/hooks";
 import { askHost, mayTrace, useHosts, useLive, type Host } from "../data/agents.ts";
 import type { Column, Table } from "../data/table.ts";
 import { sentenceOf } from "../data/use.ts";
@@ -19,8 +20,8 @@ export interface Asked {
   problems: { host: string; error: string }[];
 }
 
-// The same table of each host that is up.
-export async function askAll(list: readonly Host[], path: string, signal: AbortSignal): Promise<Asked> {
+// The same table of each host that is up; of one that does not answer that `before` stays.
+export async function askAll(list: readonly Host[], path: string, signal: AbortSignal, before: Asked | null): Promise<Asked> {
   const asked: Asked = { parts: [], problems: [] };
   await Promise.all(list.map(async (host) => {
     try {
@@ -28,6 +29,7 @@ export async function askAll(list: readonly Host[], path: string, signal: AbortS
     } catch (error) {
       if (signal.aborted) throw error;
       asked.problems.push({ host: host.name, error: sentenceOf(error) });
+      asked.parts.push(...before?.parts.filter((part) => part.host === host.name) ?? []);
     }
   }));
   const order = (name: string) => list.findIndex((host) => host.name === name);
@@ -39,8 +41,10 @@ export function Captures() {
   const { list, job } = useHosts();
   const up = list.filter((host) => host.state === "up");
   const names = up.map((host) => host.name).join(" ");
-  const processes = useLive(`processes ${names}`, (signal) => askAll(up, "processes", signal), EVERY_MS);
-  const captures = useLive(`captures ${names}`, (signal) => askAll(up, "captures", signal), EVERY_MS);
+  const processes = useLive("processes", (signal, before: Asked | null) => askAll(up, "processes", signal, before), EVERY_MS, names);
+  const captures = useLive("captures", (signal, before: Asked | null) => askAll(up, "captures", signal, before), EVERY_MS, names);
+  const isForm = useRef(false); // once there, it stays with what was chosen in it
+  isForm.current ||= processes.value?.parts.some(({ table }) => table.rows > 0) ?? false;
   const shown = capturesOf(param("capture"));
   const problems = [...new Set([...processes.value?.problems ?? [], ...captures.value?.problems ?? []].map(({ host, error }) => `${host}: ${error}`))];
   return (
@@ -52,7 +56,7 @@ export function Captures() {
       {shown.length > 0 && <Receipts key={param("capture")} ids={shown} hosts={up} />}
       <h2>Processes that can be traced</h2>
       {processes.value === null ? <p class="muted" aria-busy="true">Loading …</p> : <Processes parts={processes.value.parts} />}
-      {processes.value?.parts.some(({ table }) => table.rows > 0) && <Begin parts={processes.value.parts} hosts={up.filter(mayTrace)} all={up.length} firstJob={job} />}
+      {processes.value !== null && isForm.current && <Begin parts={processes.value.parts} hosts={up.filter(mayTrace)} all={up.length} firstJob={job} />}
       <h2>Captures</h2>
       {captures.value !== null && <List parts={captures.value.parts} />}
     </section>

@@ -13,14 +13,14 @@ export function HostState({ state }: { state: string }) {
 }
 
 export function Hosts() {
-  const { list, table } = useHosts();
+  const { list, table, error } = useHosts();
   if (table === null) return <p class="muted" aria-busy="true">Loading …</p>;
   const notUp = list.filter((host) => host.state === "down" || host.state === "denied").length;
   const failing = list.filter((host) => host.failing !== null && host.failing !== "").length;
   const chosen = list.find((host) => host.name === param("host")) ?? (list.length === 1 ? list[0] : undefined);
   return (
     <section>
-      <p class="answer">{sentence(list.length, notUp, failing)}</p>
+      {error === "" ? <p class="answer">{sentence(list.length, notUp, failing)}</p> : <Failure error={`This is how the agents were when the server last told: ${error}`} />}
       <DataTable table={table} sortKey="sort" filterKey="filter" label="Agents" linkColumn="host"
         columns={["host", "address", "state", "version", "uptime_ns", "role", "failing", "message"]}
         link={(row) => here({ host: table.text("host", row) })} chosen={chosen === undefined ? -1 : list.indexOf(chosen)}

@@ -5,7 +5,7 @@ import { Failure } from "../failures.tsx";
 import { clockDate } from "../format.ts";
 import { here, linkTo, param } from "../state.ts";
 import { DataTable } from "../widgets/data_table.tsx";
-import { askAll } from "./captures.tsx";
+import { askAll, type Asked } from "./captures.tsx";
 import { incidentList, sentenceOfAll } from "./incidents/data.ts";
 import { OneIncident } from "./incidents/one.tsx";
 import { SeverityWord, StateWord } from "./incidents/words.tsx";
@@ -15,7 +15,7 @@ const EVERY_MS = 2000;
 export function Incidents() {
   const { list } = useHosts();
   const up = list.filter((host) => host.state === "up");
-  const asked = useLive(`incidents ${up.map((host) => host.name).join(" ")}`, (signal) => askAll(up, "incidents", signal), EVERY_MS);
+  const asked = useLive("incidents", (signal, before: Asked | null) => askAll(up, "incidents", signal, before), EVERY_MS, up.map((host) => host.name).join(" "));
   const id = param("id");
   const all = asked.value === null ? null : incidentList(asked.value.parts);
   const rowOf = (table: Table) => table.rowsWhere("id", id).find((row) => param("host") === "" || table.text("host", row) === param("host"));

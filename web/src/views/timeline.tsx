@@ -2,7 +2,7 @@
 import { effect, useSignal } from "@preact/signals";
 import { useEffect, useMemo } from "preact/hooks";
 import type { Job } from "../data/source.ts";
-import { forgetFailures, generation, source, useJob, useTable } from "../data/use.ts";
+import { forgetFailures, retries, source, useJob, useTable } from "../data/use.ts";
 import { Failure } from "../failures.tsx";
 import { tellNotes } from "../notes.tsx";
 import { KIND_NAMES } from "../timeline/kinds.ts";
@@ -17,7 +17,7 @@ import { Toolbar } from "../timeline/toolbar.tsx";
 import { Ready } from "../widgets/loaded.tsx";
 
 export function TimelineView() {
-  return <Ready of={useJob()}>{(job) => <OfJob key={`${job.id} ${generation.value}`} job={job} />}</Ready>;
+  return <Ready of={useJob()}>{(job) => <OfJob key={job.id} job={job} />}</Ready>;
 }
 
 function OfJob({ job }: { job: Job }) {
@@ -41,6 +41,7 @@ function OfJob({ job }: { job: Job }) {
   useEffect(() => {
     timeline.missing.value = [strips, steps, findings].flatMap((loaded) => (loaded.state === "failed" ? loaded.error : []));
   }, [timeline, strips, steps, findings]);
+  useEffect(() => timeline.contents.again(), [timeline, retries.value]);
   useEffect(() => {
     const stops = [
       effect(() => timeline.choices.follow()),

@@ -54,7 +54,7 @@ export function DataTable(props: DataTableProps) {
     <figure class="table">
       <TableMenu table={table} from={props.from ?? table.name} columns={columns} rows={rows} filter={filter} setFilter={setFilter}
         setColumns={(names) => setColumns(names.join(","))} />
-      <Rows {...props} columns={columns} rows={rows} sort={sort} setSort={setSort} />
+      <Rows {...props} columns={columns} rows={rows} filter={filter} sort={sort} setSort={setSort} />
     </figure>
   );
 }
@@ -65,9 +65,9 @@ function usualColumns(table: Table): string[] {
   return table.columns.filter(says).map((column) => column.name);
 }
 
-type RowsProps = Omit<DataTableProps, "columns"> & { columns: Column[]; rows: Uint32Array; sort: string; setSort: (sort: string) => void };
+type RowsProps = Omit<DataTableProps, "columns"> & { columns: Column[]; rows: Uint32Array; filter: string; sort: string; setSort: (sort: string) => void };
 
-function Rows({ table, columns, rows, sort, setSort, link, cell, label, onHover, chosen, linkColumn }: RowsProps) {
+function Rows({ table, columns, rows, filter, sort, setSort, link, cell, label, onHover, chosen, linkColumn }: RowsProps) {
   const region = useRef<HTMLDivElement>(null);
   const first = useSignal(0);
   const isWhole = rows.length <= WHOLE;
@@ -81,10 +81,12 @@ function Rows({ table, columns, rows, sort, setSort, link, cell, label, onHover,
     // Beyond what browsers can scroll the place says which part of the rows is meant.
     first.value = height < MOST_PX ? Math.max(0, Math.floor(scrollTop / ROW_PX) - 5) : Math.floor(share * most);
   };
+  // A newer answer to the same question leaves readers where they are.
   useEffect(() => {
     first.value = 0;
     region.current?.scrollTo(0, 0);
-  }, [table, rows]);
+  }, [table.name, table.address, filter, sort]);
+  useEffect(onScroll, [rows.length]);
   const before = height < MOST_PX ? top * ROW_PX : (top / Math.max(1, rows.length)) * MOST_PX;
   const after = Math.max(0, height - before - shown.length * ROW_PX);
   return (

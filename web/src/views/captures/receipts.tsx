@@ -70,7 +70,7 @@ export function Receipts({ ids, hosts }: { ids: readonly CaptureId[]; hosts: rea
   });
   const table = stacked("receipts", parts);
   const errors = ids.flatMap((id) => {
-    const error = followed.get(keyOf(id))?.error ?? (hosts.some((host) => host.name === id.host) ? "" : "its agent cannot be asked now");
+    const error = hosts.some((host) => host.name === id.host) ? followed.get(keyOf(id))?.error ?? "" : "its agent cannot be asked now";
     return error === "" ? [] : [`${id.host}: ${error}`];
   });
   const isOver = ids.every((id) => followed.get(keyOf(id))?.document?.members["over"] === true);

@@ -43,7 +43,7 @@ export function Lateness(props: Props) {
 
 function Matrix({ steps, step, ranks, collectives, blamed }: Props) {
   const startNs = useStartNs();
-  const loaded = ranks.map((rank) => useSpans(rank));
+  const loaded = ranks.map((rank) => useSpans(rank, ranks.length));
   const all = together(loaded);
   const values = valueOf(all);
   const groups = new Set(allRows(collectives).map((row) => collectives.text("group", row)));

@@ -31,7 +31,7 @@ async function load(incident: Incident, hosts: readonly Host[], signal: AbortSig
 }
 
 export function StepChart({ incident, hosts, transitions }: { incident: Incident; hosts: readonly Host[]; transitions: Table | null }) {
-  const live = useLive(`steps ${hosts.map((host) => host.name).join(" ")} ${incident.id}`, (signal) => load(incident, hosts, signal), EVERY_MS);
+  const live = useLive(`steps ${incident.id}`, (signal) => load(incident, hosts, signal), EVERY_MS, `${incident.closed} ${hosts.map((host) => host.name).join(" ")}`);
   const times = live.value?.times;
   const series = useMemo(() => times === undefined ? [] : [
     ...(times.ranks > 1 ? [{ label: "slowest rank", kind: "communication", values: times.slowest }] : []),

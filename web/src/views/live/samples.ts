@@ -19,12 +19,15 @@ const EVERY_MS = 5000;
 
 // `hasCharts`: of these the whole time is asked for, of others only how they are now.
 export function useSamples(hosts: readonly Host[], range: { ns: number; stepNs: number }, hasCharts: (host: Host) => boolean): Map<string, HostSamples> {
-  const key = JSON.stringify(["samples", range, hosts.map((host) => [host.name, host.hasHistory, hasCharts(host)])]);
-  const live = useLive(key, async (signal, before: Map<string, HostSamples> | null) => {
-    const all = await Promise.all(hosts.map(async (host) => [host.name, await samplesOf(host, hasCharts(host) ? range : null, signal, before?.get(host.name))] as const));
+  const name = (host: Host) => `${host.name} ${hasCharts(host)}`; // what is asked of one with charts is not what is asked of others
+  const live = useLive(`samples ${JSON.stringify(range)}`, async (signal, before: Map<string, HostSamples> | null) => {
+    const all = await Promise.all(hosts.map(async (host) => [name(host), await samplesOf(host, hasCharts(host) ? range : null, signal, before?.get(name(host)))] as const));
     return new Map(all);
-  }, EVERY_MS);
-  return live.value ?? new Map<string, HostSamples>();
+  }, EVERY_MS, JSON.stringify(hosts.map((host) => [name(host), host.hasHistory])));
+  return new Map(hosts.flatMap((host) => {
+    const found = live.value?.get(name(host));
+    return found === undefined ? [] : [[host.name, found] as const];
+  }));
 }
 
 // Of an agent that is busy `before` stays in sight.
