@@ -134,6 +134,26 @@ TEST_F(KindsTest, InterruptedItReturns) {
   ender.join();
 }
 
+// Beside the incident the event itself says who sends it.
+TEST_F(KindsTest, WhereHostsAreLeftOutTheSenderIsAsWell) {
+  const std::pair<const char*, Settings> kinds[] = {
+      {"webhook", {{"key_file", secret("key", kKey)}, {"url", receiver_.url()}, {"redact", "hosts"}}},
+      {"otlp", {{"url", receiver_.url()}, {"redact", "hosts"}}}};
+  receiver_.answer(http("200 OK"));
+  for (const auto& [kind, settings] : kinds) {
+    const auto notifier = open(kind, settings);
+    for (const Occasion occasion : {Occasion::verdict, Occasion::test}) {
+      Telling telling = test_telling("step_time_up", occasion);
+      redact(telling.incident, {.hosts = true});
+      std::string none;
+      ASSERT_EQ(notifier->tell(telling, none).kind, Kind::done);
+      const std::string sent = receiver_.requests().back();
+      EXPECT_EQ(sent.find("gpu01"), sent.npos) << sent;
+      EXPECT_NE(sent.find(redacted_host("gpu01")), sent.npos) << sent;
+    }
+  }
+}
+
 TEST_F(KindsTest, UnknownKindsAndSettingsAreNamed) {
   EXPECT_EQ(error_of("smoke", {}).message.find("there is no notifier \"smoke\"; there are slack"), 0U);
   EXPECT_NE(error_of("file", {{"pth", "x"}}).message.find("no setting pth; it has path, name, redact"),
