@@ -240,11 +240,37 @@ TEST_F(KindsTest, PagerDutyTriggersOnceAndResolvesTheSame) {
   EXPECT_EQ(text_at(resolve, "/event_action"), "resolve");
   EXPECT_EQ(resolve.at("dedup_key"), trigger.at("dedup_key"));
   EXPECT_FALSE(resolve.contains("payload"));
-  Telling acknowledged = test_telling("step_time_up", Occasion::changed);
-  acknowledged.incident.acknowledged = respond::Acknowledgement{"carol", "slack", 1};
+}
+
+// An acknowledgement has no payload, and none reaches an alert that is resolved.
+TEST_F(KindsTest, PagerDutyIsPagedAgainByWhatWasAcknowledgedOnce) {
+  receiver_.answer(http("202 Accepted"));
+  const auto notifier = pager();
   std::string kept;
-  notifier->tell(acknowledged, kept);
-  EXPECT_EQ(text_at(last_body(), "/event_action"), "acknowledge");
+  Telling telling = test_telling("step_time_up", Occasion::verdict);
+  const auto actions = [&](Occasion occasion) {
+    telling.occasion = occasion;
+    const size_t before = asked();
+    EXPECT_EQ(notifier->tell(telling, kept).kind, Kind::done);
+    std::vector<std::string> all;
+    const auto requests = receiver_.requests();
+    for (size_t i = before; i < requests.size(); ++i)
+      all.push_back(text_at(wire::read_object(body_of(requests[i])).value(), "/event_action"));
+    return all;
+  };
+  using All = std::vector<std::string>;
+  EXPECT_EQ(actions(Occasion::verdict), All{"trigger"});
+  telling.incident.acknowledged = respond::Acknowledgement{"carol", "slack", 1};
+  EXPECT_EQ(actions(Occasion::changed), All{"acknowledge"});
+  telling.incident.urgency = respond::Urgency::critical;
+  EXPECT_EQ(actions(Occasion::changed), All{"trigger"});
+  EXPECT_EQ(text_at(last_body(), "/payload/severity"), "critical");
+  EXPECT_EQ(actions(Occasion::resolved), All{"resolve"});
+  EXPECT_EQ(actions(Occasion::changed), All{"trigger"});
+  // Both are new.
+  telling.incident.acknowledged->at = 2;
+  telling.incident.urgency = respond::Urgency::warning;
+  EXPECT_EQ(actions(Occasion::changed), (All{"trigger", "acknowledge"}));
 }
 
 TEST_F(KindsTest, PagerDutyKeysAreShortAndStayApart) {
@@ -322,6 +348,24 @@ TEST_F(KindsTest, SlackCallsTheChannelWhenItBecomesWorse) {
   EXPECT_TRUE(call.at("reply_broadcast").as_bool());
   EXPECT_EQ(text_at(call, "/thread_ts"), "1732337206.123456");
   EXPECT_EQ(text_at(call, "/text").find("■ Critical"), 0U);
+}
+
+// The message that said "Resolved" is amended, which nobody hears.
+TEST_F(KindsTest, SlackCallsTheChannelWhenItBeginsAgain) {
+  receiver_.answer(http("200 OK", kTaken));
+  const auto notifier = bot();
+  std::string kept;
+  tell(*notifier, Occasion::verdict, &kept);
+  tell(*notifier, Occasion::resolved, &kept);
+  const size_t before = asked();
+  tell(*notifier, Occasion::changed, &kept);
+  ASSERT_GE(asked(), before + 2);
+  const boost::json::object call = wire::read_object(body_of(receiver_.requests()[before + 1])).value();
+  ASSERT_TRUE(call.contains("reply_broadcast"));
+  EXPECT_EQ(text_at(call, "/text").find("▲ Warning"), 0U);
+  const size_t called = asked();
+  tell(*notifier, Occasion::changed, &kept);
+  EXPECT_EQ(asked(), called + 1) << "amended alone";
 }
 
 TEST_F(KindsTest, SlackPostsAnewWhatIsGone) {
