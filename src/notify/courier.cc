@@ -75,6 +75,7 @@ Ns Courier::choose(std::vector<Word> words, Ns now) {
   const auto quiet = std::ranges::find_if_not(words, is_noise);
   if (quiet != words.end()) return tell({std::move(*quiet)}, now);
   if (now < last_digest_ + limits_.digest_gap) return last_digest_ + limits_.digest_gap;
+  last_digest_ = now;  // of one word, too: the next ones may come each by itself
   return tell(std::move(words), now);
 }
 
@@ -110,7 +111,6 @@ Ns Courier::tell(std::vector<Word> words, Ns now) {
   not_before_ = now + (attempt.is_renewal ? limits_.renewal_gap : limits_.least_gap);
   Outcome outcome;
   if (attempt.words.size() > 1) {
-    last_digest_ = now;
     outcome = receiver_.notifier->tell_digest(attempt.tellings);
   } else {
     outcome = receiver_.notifier->tell(attempt.tellings[0], first.kept);
@@ -197,6 +197,7 @@ void Courier::put_off(std::vector<Word> words, const Outcome& outcome, Ns now) {
   const auto rest = std::ranges::partition(words, [&](const Word& word) { return is_over(word, now); });
   std::vector<Word> later(rest.begin(), rest.end());
   words.erase(rest.begin(), rest.end());
+  for (Word& word : words) word.in_doubt = word.in_doubt || outcome.in_doubt;
   unsettled_ = [this, over = std::move(words), later = std::move(later), next,
                 in_doubt = outcome.in_doubt]() mutable -> Result<void> {
     if (!over.empty()) TRY(drop(over, "given up"));
@@ -206,7 +207,11 @@ void Courier::put_off(std::vector<Word> words, const Outcome& outcome, Ns now) {
 }
 
 Result<void> Courier::drop(const std::vector<Word>& words, const std::string& why) {
-  TRY(outbox_->drop(receiver_.name, words));
+  // Of what may have arrived the receiver has to hear the end.
+  std::vector<Word> doubtful, lost;
+  for (const Word& word : words) (word.in_doubt ? doubtful : lost).push_back(word);
+  TRY(outbox_->tick_off(receiver_.name, doubtful, 0));
+  TRY(outbox_->drop(receiver_.name, lost));
   log(Level::warning, "notifier {} is not told of incident {}{}: {}", receiver_.name,
       to_printable(words.front().incident),
       words.size() > 1 ? fmt::format(" and {} others", words.size() - 1) : "", to_printable(why));

@@ -317,6 +317,50 @@ TEST_F(Couriers, DoubtIsHandedOn) {
   EXPECT_TRUE(outbox_->in_doubt("ops", "1-speed-1"));
 }
 
+TEST_F(Couriers, OfWhatIsGivenUpAndMayHaveArrivedTheEndIsTold) {
+  begin();
+  script_->answers = {{again, "no answer", 0, true}};
+  script_->answers.insert(script_->answers.end(), 1000, {again, "no connection"});
+  put(incident_of(1));
+  courier_->step();
+  put(incident_of(2));  // of this one it is known that it has not
+  run_until(kStart + 3 * kHour);
+  EXPECT_EQ(courier_->state().dropped, 2);
+  script_->answers.clear();
+  const size_t told = script_->told.size();
+  put(incident_of(1, 2), Occasion::resolved);
+  put(incident_of(2, 2), Occasion::resolved);
+  run_until(kStart + 4 * kHour);
+  ASSERT_EQ(script_->told.size(), told + 1);
+  EXPECT_EQ(script_->told.back().incident.id(), "1-speed-1");
+  EXPECT_EQ(script_->told.back().occasion, Occasion::resolved);
+}
+
+TEST_F(Couriers, WhatIsRefusedAfterItMayHaveArrivedIsEndedAsWell) {
+  begin();
+  script_->answers = {{again, "no answer", 0, true}, {for_good, "400"}};
+  put(incident_of(1));
+  run_until(kStart + kMinute);
+  EXPECT_EQ(courier_->state().dropped, 1);
+  put(incident_of(1, 2), Occasion::resolved);
+  run_until(kStart + kHour);
+  EXPECT_EQ(script_->told.size(), 3U);
+}
+
+TEST_F(Couriers, AStormOfWordsThatComeOneByOneIsAMessageAMinute) {
+  script_->has_digest = true;
+  begin();
+  for (i64 job = 0; job < 20; ++job) put(incident_of(job));
+  run_until(kStart + 20 * kSecond);
+  ASSERT_EQ(script_->told.size(), 20U);
+  for (i64 job = 20; job < 79; ++job) {
+    put(incident_of(job));
+    run_until(now_ + 5 * kSecond);
+  }
+  EXPECT_LE(script_->told.size() + script_->digests.size(), 25U);
+  EXPECT_GE(script_->digests.size(), 3U);
+}
+
 TEST_F(Couriers, WhatCannotBeReadIsDroppedAndCounted) {
   begin();
   Word word = word_of(incident_of(1));

@@ -134,6 +134,26 @@ TEST_F(KindsTest, InterruptedItReturns) {
   ender.join();
 }
 
+// Beside the incident the event itself says who sends it.
+TEST_F(KindsTest, WhereHostsAreLeftOutTheSenderIsAsWell) {
+  const std::pair<const char*, Settings> kinds[] = {
+      {"webhook", {{"key_file", secret("key", kKey)}, {"url", receiver_.url()}, {"redact", "hosts"}}},
+      {"otlp", {{"url", receiver_.url()}, {"redact", "hosts"}}}};
+  receiver_.answer(http("200 OK"));
+  for (const auto& [kind, settings] : kinds) {
+    const auto notifier = open(kind, settings);
+    for (const Occasion occasion : {Occasion::verdict, Occasion::test}) {
+      Telling telling = test_telling("step_time_up", occasion);
+      redact(telling.incident, {.hosts = true});
+      std::string none;
+      ASSERT_EQ(notifier->tell(telling, none).kind, Kind::done);
+      const std::string sent = receiver_.requests().back();
+      EXPECT_EQ(sent.find("gpu01"), sent.npos) << sent;
+      EXPECT_NE(sent.find(redacted_host("gpu01")), sent.npos) << sent;
+    }
+  }
+}
+
 TEST_F(KindsTest, UnknownKindsAndSettingsAreNamed) {
   EXPECT_EQ(error_of("smoke", {}).message.find("there is no notifier \"smoke\"; there are slack"), 0U);
   EXPECT_NE(error_of("file", {{"pth", "x"}}).message.find("no setting pth; it has path, name, redact"),
@@ -220,11 +240,37 @@ TEST_F(KindsTest, PagerDutyTriggersOnceAndResolvesTheSame) {
   EXPECT_EQ(text_at(resolve, "/event_action"), "resolve");
   EXPECT_EQ(resolve.at("dedup_key"), trigger.at("dedup_key"));
   EXPECT_FALSE(resolve.contains("payload"));
-  Telling acknowledged = test_telling("step_time_up", Occasion::changed);
-  acknowledged.incident.acknowledged = respond::Acknowledgement{"carol", "slack", 1};
+}
+
+// An acknowledgement has no payload, and none reaches an alert that is resolved.
+TEST_F(KindsTest, PagerDutyIsPagedAgainByWhatWasAcknowledgedOnce) {
+  receiver_.answer(http("202 Accepted"));
+  const auto notifier = pager();
   std::string kept;
-  notifier->tell(acknowledged, kept);
-  EXPECT_EQ(text_at(last_body(), "/event_action"), "acknowledge");
+  Telling telling = test_telling("step_time_up", Occasion::verdict);
+  const auto actions = [&](Occasion occasion) {
+    telling.occasion = occasion;
+    const size_t before = asked();
+    EXPECT_EQ(notifier->tell(telling, kept).kind, Kind::done);
+    std::vector<std::string> all;
+    const auto requests = receiver_.requests();
+    for (size_t i = before; i < requests.size(); ++i)
+      all.push_back(text_at(wire::read_object(body_of(requests[i])).value(), "/event_action"));
+    return all;
+  };
+  using All = std::vector<std::string>;
+  EXPECT_EQ(actions(Occasion::verdict), All{"trigger"});
+  telling.incident.acknowledged = respond::Acknowledgement{"carol", "slack", 1};
+  EXPECT_EQ(actions(Occasion::changed), All{"acknowledge"});
+  telling.incident.urgency = respond::Urgency::critical;
+  EXPECT_EQ(actions(Occasion::changed), All{"trigger"});
+  EXPECT_EQ(text_at(last_body(), "/payload/severity"), "critical");
+  EXPECT_EQ(actions(Occasion::resolved), All{"resolve"});
+  EXPECT_EQ(actions(Occasion::changed), All{"trigger"});
+  // Both are new.
+  telling.incident.acknowledged->at = 2;
+  telling.incident.urgency = respond::Urgency::warning;
+  EXPECT_EQ(actions(Occasion::changed), (All{"trigger", "acknowledge"}));
 }
 
 TEST_F(KindsTest, PagerDutyKeysAreShortAndStayApart) {
@@ -302,6 +348,24 @@ TEST_F(KindsTest, SlackCallsTheChannelWhenItBecomesWorse) {
   EXPECT_TRUE(call.at("reply_broadcast").as_bool());
   EXPECT_EQ(text_at(call, "/thread_ts"), "1732337206.123456");
   EXPECT_EQ(text_at(call, "/text").find("■ Critical"), 0U);
+}
+
+// The message that said "Resolved" is amended, which nobody hears.
+TEST_F(KindsTest, SlackCallsTheChannelWhenItBeginsAgain) {
+  receiver_.answer(http("200 OK", kTaken));
+  const auto notifier = bot();
+  std::string kept;
+  tell(*notifier, Occasion::verdict, &kept);
+  tell(*notifier, Occasion::resolved, &kept);
+  const size_t before = asked();
+  tell(*notifier, Occasion::changed, &kept);
+  ASSERT_GE(asked(), before + 2);
+  const boost::json::object call = wire::read_object(body_of(receiver_.requests()[before + 1])).value();
+  ASSERT_TRUE(call.contains("reply_broadcast"));
+  EXPECT_EQ(text_at(call, "/text").find("▲ Warning"), 0U);
+  const size_t called = asked();
+  tell(*notifier, Occasion::changed, &kept);
+  EXPECT_EQ(asked(), called + 1) << "amended alone";
 }
 
 TEST_F(KindsTest, SlackPostsAnewWhatIsGone) {

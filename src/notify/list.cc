@@ -93,8 +93,10 @@ Result<std::unique_ptr<Notifier>> open_notifier(const std::string& name, Setting
                                                 const Surroundings& surroundings) {
   TRY(check(name, settings));
   const NotifierKind& kind = *find_notifier(name);
+  Surroundings known = surroundings;
+  if (redaction_of(settings).hosts) known.host_name = redacted_host(known.host_name);
   add_fallbacks(settings, kind.settings);
-  auto opened = kind.open(settings, surroundings);
+  auto opened = kind.open(settings, known);
   if (!opened) return within(opened.error(), fmt::format("the notifier {}", name_of(name, settings)));
   return opened;
 }

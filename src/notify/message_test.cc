@@ -14,6 +14,8 @@
 #include "respond/hang.h"
 #include "respond/incidents/symptoms.h"
 #include "respond/rules/list.h"
+#include "wire/incident.h"
+#include "wire/json.h"
 
 namespace spotter::notify {
 namespace {
@@ -353,6 +355,30 @@ TEST(RedactTest, AHostThatSeveralJobsShareIsTheSameInEach) {
   EXPECT_EQ(one.shared_incident, telling.incident.id());
   const std::string text = text_of(message_of(telling, {}));
   EXPECT_EQ(text.find("gpu"), text.npos) << text;
+}
+
+// In whatever field of it, and by whatever sentence alone.
+TEST(RedactTest, NoHostIsLeftInTheDataEither) {
+  Telling telling = test_telling("step_time_up", Occasion::verdict);
+  Incident& i = telling.incident;
+  i.to_trace = "spotter trace --job 4711 --host gpu11:1779,gpu12:1779 --duration 1500ms --analyze";
+  i.report = ReportOfIncident{.host = "gpu13"};
+  i.acknowledged = Acknowledgement{.by = "alice", .where = "gpu16", .at = kTestOpened};
+  i.against.push_back("GPUs: no clock of gpu14 is held down for heat or power");
+  i.against.emplace_back(
+      "host: no control group that is seen on gpu15 is stopped for its share of processors");
+  i.not_known = {"gpu21, which leads this job, did not answer gpu22.site",
+                 "this is what gpu23 alone has seen: it has no credentials for the job's other hosts",
+                 "rank 3 wrote no trace: no agent answers at gpu24:1779: Connection refused",
+                 "what was measured of its ranks: [fd00::25]:1779: no answer in 5.0 s; at 12:30 as well",
+                 "rank 5 wrote no trace: gpu12: its agent says nothing"};
+  redact(i, {.hosts = true});
+  EXPECT_EQ(i.to_trace, "");
+  std::string text = text_of(message_of(telling, {})) + wire::json_text(wire::to_json(i));
+  for (const std::string& line : details_of(telling)) text += line + "\n";
+  for (const char* name : {"gpu0", "gpu1", "gpu2", "fd00"}) EXPECT_EQ(text.find(name), text.npos) << text;
+  EXPECT_NE(text.find("at 12:30 as well"), text.npos) << text;
+  EXPECT_NE(text.find("for its share of processors"), text.npos) << text;
 }
 
 TEST(MessageTest, AnAlertOfOthers) {

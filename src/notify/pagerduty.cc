@@ -57,22 +57,59 @@ json::object details(const Telling& telling, const Message& m) {
   return all;
 }
 
+// What it was told of an incident.
+struct Kept {
+  std::string payload;   // digest of the last one; empty: it is resolved there
+  Ns acknowledged = -1;  // when what it was told of last was said
+
+  static Kept of(const std::string& text) {
+    Kept kept;
+    const auto object = wire::read_object(text);
+    if (!object) return kept;
+    kept.payload = wire::text_of(*object, "payload").value_or(std::nullopt).value_or("");
+    kept.acknowledged = wire::integer_of(*object, "acknowledged").value_or(std::nullopt).value_or(-1);
+    return kept;
+  }
+  std::string text() const { return wire::json_text({{"payload", payload}, {"acknowledged", acknowledged}}); }
+};
+
 class PagerDuty : public Notifier {
  public:
   PagerDuty(std::unique_ptr<Endpoint> endpoint, std::string key, Surroundings surroundings)
       : endpoint_(std::move(endpoint)), key_(std::move(key)), surroundings_(std::move(surroundings)) {}
 
-  Outcome tell(const Telling& telling, std::string& /*kept*/) override {
+  Outcome tell(const Telling& telling, std::string& kept_text) override {
     if (telling.occasion == Occasion::test) return test(telling);
-    const Incident& i = telling.incident;
-    if (telling.occasion == Occasion::resolved) return send(telling, "resolve", dedup_key(i));
-    if (telling.occasion == Occasion::changed && i.acknowledged)
-      return send(telling, "acknowledge", dedup_key(i));
-    return send(telling, "trigger", dedup_key(i));
+    Kept kept = Kept::of(kept_text);
+    const Outcome outcome = tell(telling, kept);
+    if (outcome.kind == Outcome::Kind::done) kept_text = kept.text();
+    return outcome;
   }
   void interrupt() override { endpoint_->interrupt(); }
 
  private:
+  // An acknowledgement alone changes nothing else of an alert, and is lost on one that is resolved.
+  Outcome tell(const Telling& telling, Kept& kept) {
+    const Incident& i = telling.incident;
+    const std::string key = dedup_key(i);
+    if (telling.occasion == Occasion::resolved) {
+      kept.payload.clear();
+      return send(telling, "resolve", key);
+    }
+    json::object event;
+    add_payload(event, telling);
+    const std::string payload = net::sha256(wire::json_text(event)).substr(0, 16);
+    const bool is_known = i.acknowledged && payload == kept.payload;
+    const bool is_new = i.acknowledged && i.acknowledged->at != kept.acknowledged;
+    kept.payload = payload;
+    if (i.acknowledged) kept.acknowledged = i.acknowledged->at;
+    if (!is_known) {
+      Outcome outcome = send(telling, "trigger", key);
+      if (outcome.kind != Outcome::Kind::done || !is_new) return outcome;
+    }
+    return send(telling, "acknowledge", key);
+  }
+
   // Nobody is to look for what is wrong: it is over at once.
   Outcome test(const Telling& telling) {
     const std::string key = fmt::format("spotter/test/{}", clean(surroundings_.host_name, kMostKey / 8));

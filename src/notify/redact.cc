@@ -28,6 +28,7 @@ void for_each_text(Incident& i, F act) {
   for (std::string* text :
        {&i.led_by, &i.host, &i.job.name, &i.job.user, &i.symptom.source, &i.shared_incident})
     act(*text);
+  if (i.report) act(i.report->host);
   if (i.shared_by)
     for (std::string& host : i.shared_by->hosts) act(host);
   if (i.verdict) {
@@ -143,40 +144,73 @@ std::string host_in(const std::string& shared_incident, const std::string& famil
   return end == shared_incident.npos ? std::string() : shared_incident.substr(0, end);
 }
 
+bool is_of_name(char c) { return is_of_word(c) || c == '.' || c == '-'; }
+
+std::string name_at(const std::string& text, size_t at) {
+  size_t end = at;
+  while (end < text.size() && is_of_name(text[end])) ++end;
+  while (end > at && text[end - 1] == '.') --end;
+  return text.substr(at, end - at);
+}
+
 // Those that our sentences name: "rank 3 on gpu05", "ranks 4, 5 on n2, n3 are stopped", "but gpu04: tasks in
-// wait ...".
+// wait ...", "gpu01, which leads this job, did not answer gpu02", and what is ruled out on the host that says
+// so.
 void add_hosts_in(const std::string& text, Words& hosts) {
-  constexpr std::string_view kOn = "on ", kDoubtful = kDoubt;
+  constexpr std::string_view kBefore[] = {
+      "on ",          "this is what ",  "did not answer ", "links of ",       "no port of ",
+      "no clock of ", "PCIe links of ", "disks of ",       "file systems of "};
   constexpr std::string_view kOthers[] = {"the", "this", "that", "those", "these",
                                           "it",  "its",  "a",    "all",   "which"};
-  const auto is_of_name = [](char c) { return is_of_word(c) || c == '.' || c == '-'; };
-  const auto name_at = [&](size_t at) {
-    size_t end = at;
-    while (end < text.size() && is_of_name(text[end])) ++end;
-    while (end > at && text[end - 1] == '.') --end;
-    return text.substr(at, end - at);
-  };
+  constexpr std::string_view kDoubtful = kDoubt;
   if (text.starts_with(kDoubtful)) {
-    const std::string name = name_at(kDoubtful.size());
+    const std::string name = name_at(text, kDoubtful.size());
     if (text.substr(kDoubtful.size() + name.size(), 1) == ":") hosts.insert(name);
   }
-  for (size_t at = 0; (at = text.find(kOn, at)) != text.npos;) {
-    const bool is_word = at == 0 || text[at - 1] == ' ';
-    at += kOn.size();
-    while (is_word) {
-      const std::string name = name_at(at);
-      if (name.empty() || std::ranges::find(kOthers, name) != std::end(kOthers)) break;
-      hosts.insert(name);
-      at += name.size();
-      if (text.substr(at, 2) != ", ") break;
-      at += 2;
+  const std::string first = name_at(text, 0);
+  if (std::string_view(text).substr(first.size()).starts_with(", which leads")) hosts.insert(first);
+  for (const std::string_view before : kBefore) {
+    for (size_t at = 0; (at = text.find(before, at)) != text.npos;) {
+      const bool is_word = at == 0 || text[at - 1] == ' ';
+      at += before.size();
+      while (is_word) {
+        const std::string name = name_at(text, at);
+        if (name.empty() || std::ranges::find(kOthers, name) != std::end(kOthers)) break;
+        hosts.insert(name);
+        at += name.size();
+        if (text.substr(at, 2) != ", ") break;
+        at += 2;
+      }
     }
+  }
+}
+
+// Who was asked and did not answer: "no agent answers at gpu07:1779: ...", "[fd00::7]:1779".
+void add_addresses_in(const std::string& text, Words& hosts) {
+  const auto is_digit = [](char c) { return c >= '0' && c <= '9'; };
+  for (size_t colon = 1; colon + 1 < text.size(); ++colon) {
+    if (text[colon] != ':' || !is_digit(text[colon + 1])) continue;
+    if (text[colon - 1] == ']') {
+      const size_t open = text.rfind('[', colon);
+      if (open != text.npos) hosts.insert(text.substr(open + 1, colon - 2 - open));
+      continue;
+    }
+    size_t begin = colon;
+    while (begin > 0 && is_of_name(text[begin - 1])) --begin;
+    const std::string name = text.substr(begin, colon - begin);
+    // Of a number it is a time of day.
+    if (!std::ranges::all_of(name, is_digit)) hosts.insert(name);
   }
 }
 
 void redact_hosts(Incident& i) {
   Words hosts = {i.host, i.led_by, host_in(i.shared_incident, i.family)};
   if (i.shared_by) hosts.insert(i.shared_by->hosts.begin(), i.shared_by->hosts.end());
+  if (i.report) hosts.insert(i.report->host);
+  // It names those that are to be asked, and with other names it is no command.
+  add_addresses_in(i.to_trace, hosts);
+  i.to_trace.clear();
+  if (i.acknowledged) i.acknowledged->where.clear();  // an address
   for (const Condition& c : i.conditions)
     for (const std::string& host : {c.host, host_in(c.shared_incident, c.family)}) hosts.insert(host);
   for (const Condition& c : i.conditions) {
@@ -195,9 +229,13 @@ void redact_hosts(Incident& i) {
     }
   }
   for (const std::string& text : i.against) add_hosts_in(text, hosts);
+  for (const std::string& text : i.not_known) {
+    add_hosts_in(text, hosts);
+    add_addresses_in(text, hosts);
+  }
   Replacements all;
   for (const std::string& host : hosts) {
-    const std::string digest = "host-" + net::sha256(host).substr(0, kDigits);
+    const std::string digest = redacted_host(host);
     // Texts may have the name without its domain; of an address there is no such part.
     all.emplace(without_domain(host), digest);
     all[host] = digest;
@@ -225,6 +263,10 @@ Result<Redaction> parse_redaction(const std::string& words) {
     redaction.*part->flag = true;
   }
   return redaction;
+}
+
+std::string redacted_host(const std::string& host) {
+  return host.empty() ? std::string() : "host-" + net::sha256(host).substr(0, kDigits);
 }
 
 std::string what_is_left_out(const Redaction& redaction) {

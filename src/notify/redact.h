@@ -20,6 +20,9 @@ Result<Redaction> parse_redaction(const std::string& words);
 // ", without hosts, users"; empty where nothing is left out.
 std::string what_is_left_out(const Redaction& redaction);
 
+// What stands in the place of a host's name.
+std::string redacted_host(const std::string& host);
+
 // Whatever is left of an incident that redacts hosts has the same key for one host, whoever tells of it.
 void redact(respond::Incident& incident, const Redaction& redaction);
 

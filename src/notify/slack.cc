@@ -37,7 +37,7 @@ struct Kept {
   std::string channel, ts;
   std::string details;  // digest of those in the thread
   i64 replies = 0;
-  i64 urgency = 0;  // as it was told
+  i64 urgency = 0;  // as it was told; -1: that it is over
 
   static Kept of(const std::string& text) {
     Kept kept;
@@ -90,7 +90,7 @@ class SlackBot : public Notifier {
     }
     if (said.outcome.kind != Outcome::Kind::done) return said.outcome;
     if (is_amended) tell_if_worse(kept, telling, message, said.outcome);
-    kept.urgency = static_cast<i64>(telling.incident.urgency);
+    kept.urgency = telling.occasion == Occasion::resolved ? -1 : static_cast<i64>(telling.incident.urgency);
     reply(kept, telling, said.outcome);
     if (telling.occasion != Occasion::test) kept_text = kept.text();
     return said.outcome;
@@ -120,7 +120,8 @@ class SlackBot : public Notifier {
     return ask("chat.postMessage", content, now);
   }
 
-  // Nobody is called by a message that is amended: what has become worse is told the channel as well.
+  // Nobody is called by a message that is amended: what has become worse, or begins again, is told the
+  // channel as well.
   void tell_if_worse(const Kept& kept, const Telling& telling, const Message& message, Outcome& outcome) {
     if (static_cast<i64>(telling.incident.urgency) <= kept.urgency || telling.occasion == Occasion::resolved)
       return;

@@ -37,9 +37,17 @@ class TestOutbox : public Outbox {
  public:
   void put(const std::string& notifier, Word word) {
     const std::lock_guard lock(mutex_);
-    Row& row = rows_[{notifier, word.incident}];
-    word.kept = kept_[{notifier, word.incident}];
-    row = {std::move(word), 0, ++count_};
+    const Key key(notifier, word.incident);
+    const auto told = kept_.find(key);
+    const auto waits = rows_.find(key);
+    if (told != kept_.end()) word.kept = told->second;
+    word.in_doubt = waits != rows_.end() && waits->second.word.in_doubt;
+    // Nobody is told the end of what he has not heard of.
+    if (word.occasion == Occasion::resolved && told == kept_.end() && !word.in_doubt) {
+      rows_.erase(key);
+      return;
+    }
+    rows_[key] = {std::move(word), 0, ++count_};
   }
   void break_for(i64 calls) {
     const std::lock_guard lock(mutex_);
