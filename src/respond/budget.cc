@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <ranges>
+#include <utility>
 
 #include "base/text/utf8.h"
 
@@ -73,7 +74,7 @@ CapturePlan Budget::plan_for(const CaptureWish& wish, const Job& job) const {
 
 Result<void> Budget::allows(const CaptureWish& wish, const Job& job) const {
   if (!job.off.empty()) return fail(Code::denied, "nothing was traced: {}", job.off);
-  if (job.planned_s) return fail(Code::busy, "nothing more was traced: a capture is under way");
+  if (job.planned) return fail(Code::busy, "nothing more was traced: a capture is under way");
   if (wish.age < options_.min_age)
     return fail(Code::busy, "nothing was traced: the job's first step was seen less than {:.0f} s ago",
                 seconds(options_.min_age));
@@ -98,7 +99,7 @@ Result<void> Budget::allows(const CaptureWish& wish, const Job& job) const {
     return fail(Code::busy, "nothing was traced: the last capture for the like is less than {:.0f} s ago",
                 seconds(options_.family_apart));
   const auto under_way =
-      std::ranges::count_if(jobs_, [](const auto& other) { return other.second.planned_s.has_value(); });
+      std::ranges::count_if(jobs_, [](const auto& other) { return other.second.planned.has_value(); });
   if (under_way >= options_.at_once)
     return fail(Code::busy, "nothing was traced: {} captures of other jobs are under way", under_way);
   return {};
@@ -108,6 +109,12 @@ Result<CapturePlan> Budget::plan(const CaptureWish& wish) {
   Job& job = job_at(wish.job, wish.at, wish.age);
   TRY(allows(wish, job));
   const CapturePlan plan = plan_for(wish, job);
+  const auto family = job.families.find(wish.family);
+  Planned planned{.cost_s = plan.cost_s,
+                  .at = wish.at,
+                  .family = wish.family,
+                  .family_before = family == job.families.end() ? 0 : family->second,
+                  .overdrawn_before = job.overdrawn};
   if (plan.cost_s > job.saved_s) {
     const bool may_overdraw = wish.is_critical && (job.overdrawn == 0 || wish.at - job.overdrawn >= kDay);
     if (!may_overdraw)
@@ -117,7 +124,7 @@ Result<CapturePlan> Budget::plan(const CaptureWish& wish) {
     job.overdrawn = wish.at;
   }
   job.saved_s -= plan.cost_s;
-  job.planned_s = plan.cost_s;
+  job.planned = std::move(planned);
   job.captures.push_back(wish.at);
   job.families[wish.family] = wish.at;
   return plan;
@@ -134,8 +141,25 @@ Result<CapturePlan> Budget::plan_more(const std::string& name, const CapturePlan
         "nothing more was traced: it would cost the job {:.1f} s, and {:.1f} s are left of its budget",
         plan.cost_s, job.saved_s);
   job.saved_s -= plan.cost_s;
-  job.planned_s = job.planned_s.value_or(0) + plan.cost_s;
+  if (!job.planned) job.planned.emplace();
+  job.planned->cost_s += plan.cost_s;
   return plan;
+}
+
+void Budget::not_begun(const std::string& name, Ns at) {
+  const auto it = jobs_.find(name);
+  if (it == jobs_.end() || !it->second.planned) return;
+  Job& job = job_at(name, at);
+  const Planned planned = std::move(*job.planned);
+  job.planned.reset();
+  job.saved_s = std::min(job.saved_s + planned.cost_s, options_.most_saved_s);
+  job.overdrawn = planned.overdrawn_before;
+  if (const auto own = std::ranges::find(job.captures, planned.at); own != job.captures.end())
+    job.captures.erase(own);
+  if (planned.family_before == 0)
+    job.families.erase(planned.family);
+  else
+    job.families[planned.family] = planned.family_before;
 }
 
 void Budget::ended(const std::string& name, Ns at, std::optional<double> cost_s,
@@ -143,9 +167,9 @@ void Budget::ended(const std::string& name, Ns at, std::optional<double> cost_s,
   const auto it = jobs_.find(name);
   if (it == jobs_.end()) return;
   Job& job = job_at(name, at);
-  if (job.planned_s && cost_s)
-    job.saved_s = std::min(job.saved_s + *job.planned_s - std::max(*cost_s, 0.0), options_.most_saved_s);
-  job.planned_s.reset();
+  if (job.planned && cost_s)
+    job.saved_s = std::min(job.saved_s + job.planned->cost_s - std::max(*cost_s, 0.0), options_.most_saved_s);
+  job.planned.reset();
   job.has_passed = job.has_passed || cost_s || overhead;
   if (overhead) job.overhead = std::clamp(*overhead, 0.0, 10.0);
   if (aftermath && *aftermath > options_.aftermath) ++job.aftermaths;
@@ -182,7 +206,7 @@ void Budget::harmed(const std::string& name, std::string why) {
   const auto it = jobs_.find(name);
   if (it == jobs_.end()) return;
   it->second.off = to_printable(why);
-  it->second.planned_s.reset();
+  it->second.planned.reset();
 }
 
 }  // namespace spotter::respond

@@ -67,6 +67,8 @@ class Budget {
   // A second capture right after the one under way, of other ranks for the same incident: both are one of the
   // limits' captures, and each is paid for. Errors: as plan().
   Result<CapturePlan> plan_more(const std::string& job, const CapturePlan& first, Ns at);
+  // Nothing was begun of what plan() has set aside: as if it had not been asked for.
+  void not_begun(const std::string& job, Ns at);
   // What they cost together, as the job's own steps say; nothing: not known, it cost what was planned, and
   // the next one is a first one, too. `aftermath`: steps after it to steps before.
   void ended(const std::string& job, Ns at, std::optional<double> cost_s, std::optional<double> overhead,
@@ -86,17 +88,24 @@ class Budget {
   double saved_s(const std::string& job, Ns at) const;
 
  private:
+  // A capture that is under way, and what there was before it was planned.
+  struct Planned {
+    double cost_s = 0;
+    Ns at = 0;
+    std::string family = {};
+    Ns family_before = 0, overdrawn_before = 0;  // 0: never
+  };
   struct Job {
     double saved_s = 0;
     Ns as_of = 0;
     std::deque<Ns> captures = {};             // of the last day
     std::map<std::string, Ns> families = {};  // when one was made for it last
     std::optional<double> overhead = {};      // as measured
-    std::optional<double> planned_s = {};     // one is under way
-    Ns overdrawn = 0;                         // when last
-    bool has_passed = false;                  // it went on after a capture
-    int aftermaths = 0;                       // that were slow
-    std::string off = {};                     // why there is none any more
+    std::optional<Planned> planned = {};
+    Ns overdrawn = 0;         // when last
+    bool has_passed = false;  // it went on after a capture
+    int aftermaths = 0;       // that were slow
+    std::string off = {};     // why there is none any more
   };
   static void judge_aftermaths(Job& job);
   Result<void> allows(const CaptureWish& wish, const Job& job) const;

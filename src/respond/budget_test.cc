@@ -85,6 +85,44 @@ TEST(Budget, EachLimitSaysSo) {
   EXPECT_EQ(at(25 * kHour, "speed"), "");
 }
 
+TEST(Budget, WhatWasNotBegunIsNoCapture) {
+  Budget budget{BudgetOptions()};
+  CaptureWish critical = wish(kStart);
+  critical.is_critical = true;
+  for (int i = 0; i < 8; ++i) {
+    critical.at += kMinute;
+    const double saved = budget.saved_s("4711", critical.at);
+    const auto plan = budget.plan(critical);
+    ASSERT_TRUE(plan) << refusal(plan);
+    EXPECT_TRUE(plan->is_canary) << "the job has not gone on after one";
+    EXPECT_EQ(plan->warm_up, 5 * kSecond);
+    budget.not_begun("4711", critical.at);
+    if (i > 0) {  // it is known
+      EXPECT_NEAR(budget.saved_s("4711", critical.at), saved, 1e-9);
+    }
+  }
+  ASSERT_TRUE(budget.plan(critical));
+  budget.ended("4711", critical.at, 0.1, {}, {});
+  critical.at += 31 * kMinute;
+  ASSERT_TRUE(budget.plan(critical));
+  budget.not_begun("4711", critical.at);
+  budget.not_begun("4711", critical.at);
+  critical.at -= 2 * kMinute;
+  EXPECT_EQ(refusal(budget.plan(critical)),
+            "nothing was traced: the last capture for the like is less than 1800 s ago");
+}
+
+TEST(Budget, AnOverdraftThatPaidForNothingIsNone) {
+  Budget budget{BudgetOptions()};
+  budget.begin_empty();
+  CaptureWish critical = wish(kStart);
+  critical.is_critical = true;
+  for (int i = 0; i < 2; ++i) {
+    ASSERT_TRUE(budget.plan(critical));
+    budget.not_begun("4711", critical.at);
+  }
+}
+
 // What an agent that was restarted reads in incidents of before.
 TEST(Budget, WhatCapturesOfBeforeDidCountsAsWell) {
   Budget budget{BudgetOptions()};

@@ -100,7 +100,7 @@ void IncidentCaptures::go_on(const std::string& id, const Running& canary) {
   respond::CapturePlan rest = canary.plan;
   rest.is_canary = false;
   rest.warm_up = parts_.options.budget.warm_up;
-  begin_capture(id, {.job = canary.job, .plan = rest, .whom = canary.whom});
+  begin_capture(id, {.job = canary.job, .plan = rest, .whom = canary.whom, .canary = cost});
 }
 
 }  // namespace spotter::agent

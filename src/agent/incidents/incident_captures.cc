@@ -28,7 +28,8 @@ IncidentCaptures::IncidentCaptures(Parts parts)
     : parts_(std::move(parts)),
       post_(parts_.loop.poster()),
       budget_(parts_.options.budget),
-      measuring_(parts_.loop, parts_.options) {}
+      measuring_(parts_.loop, parts_.options),
+      rooms_(parts_.loop, kDiskPatience) {}
 
 IncidentCaptures::~IncidentCaptures() = default;
 
@@ -180,19 +181,13 @@ void IncidentCaptures::refuse(const std::string& id, std::string why, respond::C
 void IncidentCaptures::begin_capture(const std::string& id, Running wanted) {
   std::vector<i64> pids = traceable(wanted.job);
   if (parts_.options.least_free == 0 || pids.empty()) return begin_now(id, std::move(wanted));
-  const auto running = std::make_shared<Running>(std::move(wanted));
-  const bool is_asked =
-      aside_.run([this, id, running, asked = parts_.host.unix_now(), pids = std::move(pids),
-                  host = parts_.host, directory = parts_.access.default_directory(),
-                  least_free = parts_.options.least_free, post = post_, alive = std::weak_ptr(alive_)] {
-        post([this, id, running, asked, why = why_no_room(host, pids, directory, least_free), alive] {
-          if (alive.expired()) return;
-          const bool is_late = parts_.host.unix_now() - asked > kDiskPatience;
-          if (why.empty() && !is_late) return begin_now(id, std::move(*running));
-          not_begun(id, *running, is_late ? "the disk took too long to say what is free" : why);
-        });
+  rooms_.ask(
+      [pids = std::move(pids), host = parts_.host, directory = parts_.access.default_directory(),
+       least_free = parts_.options.least_free] { return why_no_room(host, pids, directory, least_free); },
+      [this, id, running = std::make_shared<Running>(std::move(wanted))](const std::string& why_not) {
+        if (!why_not.empty()) return not_begun(id, *running, why_not);
+        begin_now(id, std::move(*running));
       });
-  if (!is_asked) not_begun(id, *running, "too many wait for the disk");
 }
 
 void IncidentCaptures::not_begun(const std::string& id, const Running& running, const std::string& why) {
@@ -201,7 +196,12 @@ void IncidentCaptures::not_begun(const std::string& id, const Running& running, 
     settle_later(id, running.job, {running.first_span});
     return refuse(id, "nothing more was traced: " + why, *running.first);
   }
-  budget_.ended(running.job, parts_.host.unix_now(), 0, {}, {});
+  const Ns now = parts_.host.unix_now();
+  if (running.canary) {
+    budget_.ended(running.job, now, running.canary->cost_s, {}, {});
+    return refuse(id, "one rank alone was traced, and nothing more: " + why);
+  }
+  budget_.not_begun(running.job, now);
   refuse(id, "nothing was traced: " + why);
 }
 

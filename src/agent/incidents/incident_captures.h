@@ -17,6 +17,7 @@
 #include "agent/incidents/leading.h"
 #include "agent/incidents/measuring.h"
 #include "agent/incidents/report_folder.h"
+#include "agent/jobs/room_questions.h"
 #include "agent/respond_options.h"
 #include "agent/side_threads.h"
 #include "base/system/host.h"
@@ -76,6 +77,7 @@ class IncidentCaptures {
     std::string id = {};       // of this host's capture
     Ns asked = 0;              // when it was asked for
     std::unique_ptr<Investigation> investigation = {};
+    std::optional<respond::CaptureCost> canary = {};  // what it cost, of the capture that follows one
     // Of a second one: what the first one said, when it was, and which ranks it has traced.
     std::optional<respond::Conclusion> first = {};
     Span first_span = {};
@@ -113,6 +115,7 @@ class IncidentCaptures {
   std::function<void(std::function<void()>)> post_;
   respond::Budget budget_;
   Measuring measuring_;
+  RoomQuestions rooms_;
   std::map<std::string_view, i64> results_;                  // the names are constants
   std::map<std::string, std::unique_ptr<Running>> running_;  // by the incident's id
   std::map<std::string, Ns> by_people_;  // when a capture of a job that somebody asked for was under way last
