@@ -205,7 +205,8 @@ std::vector<Condition> Rules::pass(Ns at) {
     Condition& condition = watched.condition;
     if (watched.was_job_here && !facts_.has(condition.job)) condition.has_job_ended = true;
     const auto seen = tables_seen_.find(watched.table);
-    const bool is_heard = has_events(watched.table) || (seen != tables_seen_.end() && at - seen->second <= kSilence);
+    const bool is_heard =
+        has_events(watched.table) || (seen != tables_seen_.end() && at - seen->second < kSilence);
     condition.is_unheard = watched.wrong_since != 0 && !is_heard;
     end(watched, at, changes);
   }
