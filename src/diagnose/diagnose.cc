@@ -58,7 +58,7 @@ const char* kind_of(const Candidate& c) {
 
 void append(Table& table, const JobModel& model, const Found& found, const std::string& paths) {
   const Candidate& c = found.candidate;
-  const bool is_of_all = c.untraced.empty() && are_all(model, c.ranks);
+  const bool is_of_all = c.untraced.empty() && is_whole_job(model, c.ranks);
   std::set<i64> numbers = rank_numbers(model, c.ranks);
   numbers.insert(c.untraced.begin(), c.untraced.end());
   const std::string ranks = is_of_all ? "" : without_blanks(analyze::range_text(numbers)),

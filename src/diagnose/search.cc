@@ -226,6 +226,7 @@ class Searcher {
     const std::vector<u32>& ranks = found.candidate.ranks;
     if (found.candidate.is_opportunity || found.gain <= 0 || ranks.size() == model_.job.ranks.size())
       return false;
+    if (found.candidate.known_gain > 0) return false;  // it is told from that
     return std::ranges::any_of(ranks, [&](u32 r) { return model_.lateness(r) >= found.gain / 2; });
   }
 

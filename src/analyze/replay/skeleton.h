@@ -78,7 +78,7 @@ struct SkeletonRow {
   Ns device = 0;       // of run, compute, work: their pieces together
   Ns gap = 0;          // of run, collective: how long its stream idled though the work had been launched
   Ns start = 0, end = 0;  // of collective: its kernel, Unix time; of end: the mark's end, and when all work
-                          // before it has ended
+                          // before it has ended; of last_call: the recording's end
   i64 count =
       0;  // of step: 1 for an iteration of inference; of last_call: calls that were made; of run, work:
           // pieces; of collective: bytes that cross a link, 0: not known; of pause: time that operators cover

@@ -6,6 +6,7 @@
 
 #include "analyze/communication/collective_calls.h"
 #include "analyze/replay/unnamed_calls.h"
+#include "trace/extent.h"
 #include "trace/nesting.h"
 #include "trace/per_kind.h"
 
@@ -31,6 +32,7 @@ void add_unfinished(const Trace& trace, Skeleton& skeleton) {
   const StringId record = trace.strings().find("record_param_comms");
   Ns recorded_until = -kMaxTime;
   for (const EventId e : nesting.order) recorded_until = std::max(recorded_until, trace.end(e));
+  const Ns until = std::max(recorded_until, trace::recorded_until(trace).value_or(recorded_until));
   for (const EventId e : nesting.order) {
     if (trace.integer(e, Arg::finished).value_or(1) == 0)
       skeleton.rows.push_back({.op = SkeletonOp::open_span,
@@ -54,6 +56,7 @@ void add_unfinished(const Trace& trace, Skeleton& skeleton) {
          .group = skeleton.strings.intern(
              std::string_view(name).substr(std::min(name.find_first_not_of(' '), name.size()))),
          .at = trace.info().base_ns + group.last,
+         .end = trace.info().base_ns + until,
          .count = group.made,
          .number = group.ended});
 }

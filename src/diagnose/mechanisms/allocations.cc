@@ -19,26 +19,32 @@ double held_by(const JobModel& model, u32 r) {
 
 std::optional<Allocations> allocations(const JobModel& model, bool is_full) {
   const auto counts = [&](u32 r) { return (held_by(model, r) >= kFull) == is_full; };
-  const auto all = pauses_by_rank(
-      model, [&](const PauseAt& p) { return p.kind == analyze::Cause::allocation && counts(p.rank); });
+  // In its first step each rank takes what it needs from then on.
+  const auto is_later = [&](u32 step) { return step > 0 || model.steps == 1; };
+  const auto all = pauses_by_rank(model, [&](const PauseAt& p) {
+    return p.kind == analyze::Cause::allocation && counts(p.rank) && is_later(p.step);
+  });
   std::vector<const SyncAt*> syncs;
   for (const SyncAt& sync : model.syncs)
-    if (sync.kind == analyze::Cause::allocation && counts(sync.rank)) syncs.push_back(&sync);
-  std::set<u32> ranks, steps;
+    if (sync.kind == analyze::Cause::allocation && counts(sync.rank) && is_later(sync.step))
+      syncs.push_back(&sync);
+  std::set<u32> ranks;
+  std::set<i64> steps;  // their numbers
   size_t calls = syncs.size();
   for (const RankPauses& rank : all) {
     ranks.insert(rank.rank);
-    steps.insert(rank.steps.begin(), rank.steps.end());
+    for (const u32 step : rank.steps) steps.insert(model.step_number(rank.rank, step));
     calls += rank.pauses.size();
   }
   for (const SyncAt* sync : syncs) {
     ranks.insert(sync->rank);
-    steps.insert(sync->step);
+    steps.insert(model.step_number(sync->rank, sync->step));
   }
-  if (steps.empty() || (model.steps > 1 && *steps.rbegin() == 0)) return {};
+  if (steps.empty()) return {};
   Allocations found;
   Candidate& c = found.candidate;
   c.ranks = {ranks.begin(), ranks.end()};
+  if (2 * std::ssize(steps) < model.steps) c.steps = {steps.begin(), steps.end()};
   for (const u32 r : c.ranks) found.held = std::max(found.held, held_by(model, r));
   found.calls_a_step = times_a_step(model, calls, c.ranks);
   c.is_named = true;

@@ -21,7 +21,7 @@ std::vector<Candidate> find_candidates(const JobModel& model) {
   }
   if (c.ranks.empty()) return {};
   const std::string whose =
-      model.job.ranks.size() == 1 ? "The device" : "The device of " + lower_first(who(model, c.ranks));
+      is_single(model) ? "The device" : "The device of " + lower_first(who(model, c.ranks));
   c.what = late <= Launches::kMostLate
                ? fmt::format(
                      "{} began {} of its work before it was launched: the clocks of host and device "

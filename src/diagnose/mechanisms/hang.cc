@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <map>
 
+#include "base/time.h"
 #include "diagnose/mechanisms/list.h"
 #include "diagnose/mechanisms/recorded_hang.h"
 #include "diagnose/mechanisms/words.h"
@@ -11,11 +12,14 @@ namespace {
 using analyze::SkeletonOp;
 using analyze::SkeletonRow;
 
+constexpr Ns kLeastWait = kSecond / 2;
+
 // What a rank asked of a group until its recording ended.
 struct Asked {
   u32 rank;
   i64 made, ended;
-  Ns last;  // when it asked last, on the job's clock
+  Ns last;    // when it asked last, on the job's clock
+  Ns waited;  // from then to its recording's end; kMaxTime: not known
   std::string operation;
 };
 
@@ -26,7 +30,8 @@ std::map<std::string, std::vector<Asked>> asked_by_group(const JobModel& model) 
     for (const SkeletonRow& row : rank.rows())
       if (row.op == SkeletonOp::last_call)
         groups[std::string(rank.skeleton.strings[row.group])].push_back(
-            {r, row.count, row.number, row.at - rank.clock, std::string(rank.skeleton.strings[row.name])});
+            {r, row.count, row.number, row.at - rank.clock, row.end == 0 ? kMaxTime : row.end - row.at,
+             std::string(rank.skeleton.strings[row.name])});
   }
   return groups;
 }
@@ -61,11 +66,26 @@ std::optional<Missing> missing_in(const std::string& name, const std::vector<Ask
   return missing;
 }
 
+// Of those that were recorded to their end.
+Ns longest_step(const JobModel& model) {
+  Ns longest = 0;
+  for (const analyze::RankProgram& rank : model.job.ranks)
+    for (u32 step = 0; step + 1 < rank.steps(); ++step) longest = std::max(longest, rank.step_length(step));
+  return longest;
+}
+
+// A recording that ends while somebody is late looks the same, for as long as he is late.
+bool is_long(const JobModel& model, const Missing& missing) {
+  const Ns waited = std::ranges::min_element(missing.waiting, {}, &Asked::waited)->waited;
+  return waited > std::max(kLeastWait, longest_step(model));
+}
+
 std::optional<Candidate> of_traces(const JobModel& model) {
   std::optional<Missing> first;
   for (const auto& [name, asked] : asked_by_group(model)) {
     std::optional<Missing> missing = missing_in(name, asked);
-    if (missing && (!first || missing->since() < first->since())) first = std::move(missing);
+    if (missing && is_long(model, *missing) && (!first || missing->since() < first->since()))
+      first = std::move(missing);
   }
   if (!first) return {};
   Candidate c;
@@ -133,7 +153,7 @@ const Mechanism kHang = {
     .name = "hang",
     .summary =
         "At the recording's end most ranks of a group have launched collectives that did not end, and one or a few have launched fewer, all of which ended: they did "
-        "not arrive. Of several groups the one whose missing rank did something last the longest ago counts. Calls are counted by record_param_comms. Dumps of flight "
+        "not arrive, and were waited for by then for over 0.5 s and longer than any whole step took. Of several groups the one whose missing rank did something last the longest ago counts. Calls are counted by record_param_comms. Dumps of flight "
         "recorders tell it, too, beside the traces or alone (flight_recorder): ranks wait in a call that others have not made, or for a send. Where both name the same ranks it is "
         "certain.",
     .remedy =

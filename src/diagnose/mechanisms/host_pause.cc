@@ -52,14 +52,33 @@ std::vector<std::vector<RankPauses>> alike(const JobModel& model, const std::vec
     else
       group->push_back(rank);
   }
+  std::vector<RankPauses> single;
   for (std::vector<RankPauses>& group : groups) {
-    if (group.size() >= kSeveral && 2 * group.size() >= model.job.ranks.size()) {
+    if (group.size() >= kSeveral && 2 * group.size() >= model.job.ranks.size())
       all.push_back(std::move(group));
-      continue;
-    }
-    for (RankPauses& rank : group) all.push_back({std::move(rank)});
+    else
+      single.insert(single.end(), group.begin(), group.end());
   }
+  // So is what most ranks have as long, each in steps of its own: a collection of garbage.
+  std::ranges::sort(single, {}, &RankPauses::excess);
+  const Ns median = single.empty() ? 0 : single[single.size() / 2].excess;
+  const bool are_one_thing =
+      single.size() >= kSeveral && 2 * single.size() >= model.job.ranks.size() &&
+      std::ranges::all_of(single, [&](const RankPauses& rank) {
+        return std::abs(static_cast<double>(rank.excess - median)) <= kAlike * static_cast<double>(median);
+      });
+  std::ranges::sort(single, {}, &RankPauses::rank);
+  if (are_one_thing)
+    all.push_back(std::move(single));
+  else
+    for (RankPauses& rank : single) all.push_back({std::move(rank)});
   return all;
+}
+
+bool are_at_once(const JobModel& model, const std::vector<RankPauses>& ranks) {
+  return std::ranges::all_of(ranks, [&](const RankPauses& rank) {
+    return step_numbers(model, rank.rank, rank.steps) == step_numbers(model, ranks[0].rank, ranks[0].steps);
+  });
 }
 
 // "aten::item", "aten::item (62 % of that) and aten::to (30 %)".
@@ -78,19 +97,19 @@ std::string sentence(const JobModel& model, const Candidate& c, const std::vecto
                      const PauseFacts& facts) {
   const bool is_covered = 2 * facts.covered >= facts.host;
   const bool is_one = c.ranks.size() == 1;
-  const std::string hosts =
-      model.job.ranks.size() == 1
-          ? "The host"
-          : fmt::format("The {} of {}", is_one ? "host" : "hosts", lower_first(who(model, c.ranks)));
-  std::string text =
-      fmt::format("{} {} for {}", hosts,
-                  is_one || model.job.ranks.size() == 1 ? (is_covered ? "launches nothing" : "pauses")
-                                                        : (is_covered ? "launch nothing" : "pause"),
-                  facts.count == 1 ? human(facts.longest) : human(facts.median));
+  const std::string hosts = is_single(model) ? "The host"
+                                             : fmt::format("The {} of {}", is_one ? "host" : "hosts",
+                                                           lower_first(who(model, c.ranks)));
+  std::string text = fmt::format(
+      "{} {} for {}", hosts,
+      is_one ? (is_covered ? "launches nothing" : "pauses") : (is_covered ? "launch nothing" : "pause"),
+      facts.count == 1 ? human(facts.longest) : human(facts.median));
   if (!c.subject.empty()) text += " in " + where(facts);
   const bool are_uneven = facts.count > 1 && facts.longest > 2 * facts.median;
   if (are_uneven) text += fmt::format(" (up to {})", human(facts.longest));
-  if (!c.steps.empty())
+  if (!are_at_once(model, ranks) && facts.count <= 2 * ranks.size())
+    text += ", at other steps on each";
+  else if (!c.steps.empty())
     text += fmt::format(", in {} {}", c.steps.size() == 1 ? "step" : "steps", steps_text(c.steps));
   else if (facts.count > 1)
     text += ", " + times_text(static_cast<double>(facts.count) / static_cast<double>(model.steps) /
@@ -98,11 +117,12 @@ std::string sentence(const JobModel& model, const Candidate& c, const std::vecto
   return text;
 }
 
-Candidate of_ranks(const JobModel& model, const std::vector<RankPauses>& ranks) {
-  const PauseFacts facts = facts_of(model, ranks);
+Candidate of_ranks(const JobModel& model, std::vector<RankPauses> ranks) {
   Candidate c;
-  c.ranks = ranks_of(ranks);
   c.steps = few_steps(model, ranks);
+  ranks = in_steps(model, std::move(ranks), c.steps);
+  const PauseFacts facts = facts_of(model, ranks);
+  c.ranks = ranks_of(ranks);
   c.subject = facts.first.name;
   c.what = sentence(model, c, ranks, facts);
   c.most = facts.excess;
@@ -114,6 +134,15 @@ Candidate of_ranks(const JobModel& model, const std::vector<RankPauses>& ranks) 
   if (model.job.ranks[c.ranks[0]].streams == 0) c.evidence = "--table call_tree";
   c.undo = [&model, ranks](analyze::Scenario& s) { end_pauses(model, ranks, s); };
   return c;
+}
+
+std::vector<RankPauses> outside(const JobModel& model, const std::vector<RankPauses>& ranks,
+                                const std::vector<i64>& steps) {
+  std::vector<i64> others;
+  if (!steps.empty())
+    for (const i64 step : model.job.step_numbers)
+      if (std::ranges::find(steps, step) == steps.end()) others.push_back(step);
+  return others.empty() ? std::vector<RankPauses>() : in_steps(model, ranks, others);
 }
 
 // What whole stages do alike in every step has no peers to stand out from: it is as long as it usually is,
@@ -157,8 +186,12 @@ std::vector<Candidate> find_candidates(const JobModel& model) {
     const auto recorded = pauses_by_rank(model, [&](const PauseAt& p) {
       return is_pause(p) && !is_at_end(p) && !begins_with_recording(model, p);
     });
-    for (const std::vector<RankPauses>& ranks : alike(model, standing_out(model, recorded)))
+    for (const std::vector<RankPauses>& ranks : alike(model, standing_out(model, recorded))) {
       found.push_back(of_ranks(model, ranks));
+      // Beside few long ones there may be short ones in the other steps.
+      if (const auto rest = outside(model, ranks, found.back().steps); !rest.empty())
+        found.push_back(of_ranks(model, rest));
+    }
   }
   return found;
 }

@@ -31,6 +31,7 @@ struct Group {
   std::set<u32> ranks;
   Sort sort{};
   bool knows_hosts = true;  // else nobody knows what joins its ranks
+  bool has_absent = false;  // ranks without a file
   std::vector<u32> calls;
   double bytes = 0, time = 0;  // of large messages
   std::vector<double> bytes_by_step, time_by_step;
@@ -93,6 +94,7 @@ std::vector<Group> groups_of(const JobModel& model) {
     group.name = name;
     group.sort.is_send = call.is_send;
     for (const Member& m : members) group.ranks.insert(m.rank);
+    group.has_absent = group.has_absent || call.before != kNone || call.waited > 0;
     group.calls.push_back(c);
     group.bytes_by_step.resize(static_cast<size_t>(model.steps));
     group.time_by_step.resize(static_cast<size_t>(model.steps));
@@ -109,7 +111,7 @@ std::vector<Group> groups_of(const JobModel& model) {
   for (auto& [name, group] : groups) {
     std::set<std::string> hosts;
     for (const u32 r : group.ranks) hosts.insert(all_hosts[r]);
-    group.knows_hosts = !hosts.contains("");
+    group.knows_hosts = !hosts.contains("") && !group.has_absent;
     group.sort.ranks = group.ranks.size();
     group.sort.hosts = hosts.size();
     if (!group.knows_hosts)

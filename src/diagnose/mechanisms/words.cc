@@ -34,13 +34,15 @@ std::string steps_text(const std::vector<i64>& steps) {
 }
 
 std::string who(const JobModel& model, const std::vector<u32>& ranks) {
-  if (model.job.ranks.size() == 1) return "The job";
-  if (are_all(model, ranks)) return "Every rank";
+  if (is_single(model)) return "The job";
+  if (is_whole_job(model, ranks)) return "Every rank";
   const std::string numbers = ranks_text(model, ranks);
   if (numbers.empty()) return "A file without a rank";
   const std::string& host = model.job.ranks[ranks[0]].host;
   bool is_one_host = !host.empty();
   for (const u32 r : ranks) is_one_host &= model.job.ranks[r].host == host;
+  if (ranks.size() > 1 && are_all(model, ranks))
+    return fmt::format("Every traced rank ({}{})", numbers, is_one_host ? ", host " + host : "");
   return fmt::format("{} {}{}", ranks.size() == 1 ? "Rank" : "Ranks", numbers,
                      is_one_host ? fmt::format(" (host {})", host) : "");
 }

@@ -31,7 +31,17 @@ std::string steps_text(const std::vector<i64>& steps);
 // The numbers of the first few of them.
 std::vector<i64> few_ranks(const JobModel& model, const std::vector<u32>& ranks);
 
-// "Rank 5 (host n3)", "Ranks 0-3 (host n0)", "Ranks 0-3, 7"; "Every rank" for all of several.
+// Whether these are the job: nothing was recorded of others that calls name.
+inline bool is_whole_job(const JobModel& model, const std::vector<u32>& ranks) {
+  return ranks.size() == model.job.ranks.size() && model.job.absent.empty();
+}
+// Whether it is a job of one rank, as far as one can see.
+inline bool is_single(const JobModel& model) {
+  return model.job.ranks.size() == 1 && model.job.absent.empty();
+}
+
+// "Rank 5 (host n3)", "Ranks 0-3 (host n0)", "Ranks 0-3, 7"; "Every rank" for all of several, "Every traced
+// rank (0-3)" where there are others.
 std::string who(const JobModel& model, const std::vector<u32>& ranks);
 
 // The same within a sentence: "rank 5 (host n3)".
@@ -47,7 +57,7 @@ std::vector<i64> step_numbers(const JobModel& model, u32 rank, const std::vector
 
 // "The host", "The host of rank 5 (host n3)".
 inline std::string host_of(const JobModel& model, const std::vector<u32>& ranks) {
-  return model.job.ranks.size() == 1 ? "The host" : "The host of " + lower_first(who(model, ranks));
+  return is_single(model) ? "The host" : "The host of " + lower_first(who(model, ranks));
 }
 
 // How often one of these ranks has what they have so often together.
@@ -77,7 +87,7 @@ inline std::string calls_text(double calls) {
 
 std::vector<u32> all_ranks(const JobModel& model);
 
-// Whether the ranks are all that there are.
+// Whether the ranks are all that were recorded.
 inline bool are_all(const JobModel& model, const std::vector<u32>& ranks) {
   return ranks.size() == model.job.ranks.size();
 }

@@ -74,12 +74,23 @@ std::vector<SyncAt> syncs_of(const JobProgram& job) {
   for (u32 r = 0; r < job.ranks.size(); ++r) {
     if (job.ranks[r].launchers > 0) continue;  // one of many threads waits
     const std::vector<SkeletonRow>& rows = job.ranks[r].rows();
-    size_t open = syncs.size();    // since the last launch
-    i64 launched = 0, waited = 0;  // in the step so far
+    size_t open = syncs.size(), first_of_step = open;  // `open`: since the last launch
+    i64 launched = 0, waited = 0;                      // in the step so far
+    std::vector<i64> launched_by;                      // each wait of the step, before it
     i64 step = -1;
     for (u32 i = 0; i < rows.size(); ++i) {
       if (rows[i].op == SkeletonOp::step || rows[i].op == SkeletonOp::end) {
         syncs.resize(open);
+        // Before a mark of its own begins the next step a loop reads its loss and copies the next batch.
+        launched_by.resize(std::min(launched_by.size(), syncs.size() - first_of_step));
+        for (i64 tail = 1; !job.ranks[r].are_by_optimizer && !launched_by.empty() &&
+                           syncs.back().kind == Cause::none && launched - launched_by.back() <= tail;
+             ++tail) {
+          launched_by.pop_back();
+          syncs.pop_back();
+        }
+        launched_by.clear();
+        first_of_step = open = syncs.size();
         launched = waited = 0;
         ++step;
       }
@@ -89,7 +100,10 @@ std::vector<SyncAt> syncs_of(const JobProgram& job) {
         // nothing else of the next step was launched.
         const bool is_behind_step =
             job.ranks[r].are_by_optimizer && rows[i].cause == Cause::none && launched <= ++waited;
-        if (!is_behind_step) syncs.push_back({r, static_cast<u32>(step), i, rows[i].cause});
+        if (!is_behind_step) {
+          syncs.push_back({r, static_cast<u32>(step), i, rows[i].cause});
+          launched_by.push_back(launched);
+        }
       }
       if (rows[i].op == SkeletonOp::run || rows[i].op == SkeletonOp::collective) open = syncs.size();
     }

@@ -2,9 +2,11 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <boost/asio/ssl/error.hpp>
 #include <optional>
 
+#include "base/text/utf8.h"
 #include "base/time.h"
 #include "net/byte_stream.h"
 #include "net/http/http_message.h"
@@ -51,6 +53,8 @@ struct HttpClient::Body : std::enable_shared_from_this<Body> {
     };
   }
 
+  bool may_repeat() const { return question.may_repeat || question.method != "POST"; }
+
   void ask(HttpQuestion q, Ns time, Done d) {
     done = std::move(d);
     ++question_number;
@@ -59,6 +63,13 @@ struct HttpClient::Body : std::enable_shared_from_this<Body> {
       self->end(fail(Code::io, "no answer in {:.1f} s", static_cast<double>(self->time_given) / 1e9));
     });
     time_given = time;
+    // Beast throws where one of the others has a body.
+    constexpr std::string_view kMethods[] = {"GET", "POST", "PUT", "DELETE"};
+    if (std::ranges::find(kMethods, question.method) == std::end(kMethods))
+      return end(fail(Code::invalid, "{} is no question that is asked", to_printable(question.method)));
+    // The server may have closed a connection that waited, or may hear a question and then close it: what is
+    // asked once only has one of its own.
+    if (connection && !may_repeat()) disconnect();
     is_reused = connection != nullptr;
     if (connection) return write();
     connect();
@@ -149,8 +160,7 @@ struct HttpClient::Body : std::enable_shared_from_this<Body> {
     const bool is_full = error == asio::error::not_connected || error == asio::error::no_buffer_space;
     if (!address.socket.empty() && is_full) return again.set(kKnockAgain, [this] { connect(); });
     // The server may have closed a connection that waited; the question has not reached it then.
-    const bool may_repeat = question.may_repeat || question.method != "POST";
-    if (std::exchange(is_reused, false) && !has_answered && may_repeat) return connect();
+    if (std::exchange(is_reused, false) && !has_answered && may_repeat()) return connect();
     const bool nobody =
         error == asio::error::connection_refused || error == boost::system::errc::no_such_file_or_directory;
     const bool may_not =
