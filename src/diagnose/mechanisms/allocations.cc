@@ -19,15 +19,22 @@ double held_by(const JobModel& model, u32 r) {
 
 std::optional<Allocations> allocations(const JobModel& model, bool is_full) {
   const auto counts = [&](u32 r) { return (held_by(model, r) >= kFull) == is_full; };
-  // In its first step each rank takes what it needs from then on.
-  const auto is_later = [&](u32 step) { return step > 0 || model.steps == 1; };
-  const auto all = pauses_by_rank(model, [&](const PauseAt& p) {
-    return p.kind == analyze::Cause::allocation && counts(p.rank) && is_later(p.step);
-  });
+  const auto is_one = [&](analyze::Cause kind, u32 rank) {
+    return kind == analyze::Cause::allocation && counts(rank);
+  };
+  // In its first step a job takes what it needs from then on: that counts where the others have as much.
+  i64 first = 0, later = 0;
+  for (const PauseAt& p : model.pauses)
+    if (is_one(p.kind, p.rank)) ++(p.step == 0 ? first : later);
+  for (const SyncAt& sync : model.syncs)
+    if (is_one(sync.kind, sync.rank)) ++(sync.step == 0 ? first : later);
+  const bool is_warm_up = model.steps > 1 && first * (model.steps - 1) > 2 * later;
+  const auto is_later = [&](u32 step) { return step > 0 || !is_warm_up; };
+  const auto all =
+      pauses_by_rank(model, [&](const PauseAt& p) { return is_one(p.kind, p.rank) && is_later(p.step); });
   std::vector<const SyncAt*> syncs;
   for (const SyncAt& sync : model.syncs)
-    if (sync.kind == analyze::Cause::allocation && counts(sync.rank) && is_later(sync.step))
-      syncs.push_back(&sync);
+    if (is_one(sync.kind, sync.rank) && is_later(sync.step)) syncs.push_back(&sync);
   std::set<u32> ranks;
   std::set<i64> steps;  // their numbers
   size_t calls = syncs.size();
