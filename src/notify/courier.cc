@@ -75,7 +75,6 @@ Ns Courier::choose(std::vector<Word> words, Ns now) {
   const auto quiet = std::ranges::find_if_not(words, is_noise);
   if (quiet != words.end()) return tell({std::move(*quiet)}, now);
   if (now < last_digest_ + limits_.digest_gap) return last_digest_ + limits_.digest_gap;
-  last_digest_ = now;  // of one word, too: the next ones may come each by itself
   return tell(std::move(words), now);
 }
 
@@ -109,6 +108,8 @@ Ns Courier::tell(std::vector<Word> words, Ns now) {
   attempt.is_renewal = first.is_told;
   attempt.makes_noise = is_noise(first);
   not_before_ = now + (attempt.is_renewal ? limits_.renewal_gap : limits_.least_gap);
+  // Of one word, too: in a storm the next ones may come each by itself.
+  if (attempt.makes_noise && is_storm(now)) last_digest_ = now;
   Outcome outcome;
   if (attempt.words.size() > 1) {
     outcome = receiver_.notifier->tell_digest(attempt.tellings);

@@ -365,19 +365,22 @@ TEST(RedactTest, NoHostIsLeftInTheDataEither) {
   i.report = ReportOfIncident{.host = "gpu13"};
   i.acknowledged = Acknowledgement{.by = "alice", .where = "gpu16", .at = kTestOpened};
   i.against.push_back("GPUs: no clock of gpu14 is held down for heat or power");
+  i.against.emplace_back("but rank 3 is slow on rank 4");
   i.against.emplace_back(
       "host: no control group that is seen on gpu15 is stopped for its share of processors");
-  i.not_known = {"gpu21, which leads this job, did not answer gpu22.site",
-                 "this is what gpu23 alone has seen: it has no credentials for the job's other hosts",
-                 "rank 3 wrote no trace: no agent answers at gpu24:1779: Connection refused",
-                 "what was measured of its ranks: [fd00::25]:1779: no answer in 5.0 s; at 12:30 as well",
-                 "rank 5 wrote no trace: gpu12: its agent says nothing"};
+  i.not_known = {
+      "gpu21, which leads this job, did not answer gpu22.site",
+      "this is what gpu23 alone has seen: it has no credentials for the job's other hosts",
+      "rank 3 wrote no trace: no agent answers at gpu24:1779: Connection refused",
+      "what was measured of its ranks: [fd00::25]:1779: no answer in 5.0 s; at 2026-11-23T12:30 as well",
+      "rank 5 wrote no trace: gpu12: its agent says nothing"};
   redact(i, {.hosts = true});
   EXPECT_EQ(i.to_trace, "");
   std::string text = text_of(message_of(telling, {})) + wire::json_text(wire::to_json(i));
   for (const std::string& line : details_of(telling)) text += line + "\n";
   for (const char* name : {"gpu0", "gpu1", "gpu2", "fd00"}) EXPECT_EQ(text.find(name), text.npos) << text;
-  EXPECT_NE(text.find("at 12:30 as well"), text.npos) << text;
+  EXPECT_NE(text.find("at 2026-11-23T12:30 as well"), text.npos) << text;
+  EXPECT_NE(text.find("rank 3 is slow on rank 4"), text.npos) << text;
   EXPECT_NE(text.find("for its share of processors"), text.npos) << text;
 }
 

@@ -160,8 +160,8 @@ void add_hosts_in(const std::string& text, Words& hosts) {
   constexpr std::string_view kBefore[] = {
       "on ",          "this is what ",  "did not answer ", "links of ",       "no port of ",
       "no clock of ", "PCIe links of ", "disks of ",       "file systems of "};
-  constexpr std::string_view kOthers[] = {"the", "this", "that", "those", "these",
-                                          "it",  "its",  "a",    "all",   "which"};
+  constexpr std::string_view kOthers[] = {"the", "this", "that", "those", "these", "it",
+                                          "its", "a",    "all",  "which", "rank",  "ranks"};
   constexpr std::string_view kDoubtful = kDoubt;
   if (text.starts_with(kDoubtful)) {
     const std::string name = name_at(text, kDoubtful.size());
@@ -187,9 +187,10 @@ void add_hosts_in(const std::string& text, Words& hosts) {
 
 // Who was asked and did not answer: "no agent answers at gpu07:1779: ...", "[fd00::7]:1779".
 void add_addresses_in(const std::string& text, Words& hosts) {
+  constexpr size_t kLeastPort = 3;  // digits: of two it is a time of day
   const auto is_digit = [](char c) { return c >= '0' && c <= '9'; };
-  for (size_t colon = 1; colon + 1 < text.size(); ++colon) {
-    if (text[colon] != ':' || !is_digit(text[colon + 1])) continue;
+  for (size_t colon = 1; colon + kLeastPort < text.size(); ++colon) {
+    if (text[colon] != ':' || !std::ranges::all_of(text.substr(colon + 1, kLeastPort), is_digit)) continue;
     if (text[colon - 1] == ']') {
       const size_t open = text.rfind('[', colon);
       if (open != text.npos) hosts.insert(text.substr(open + 1, colon - 2 - open));
@@ -197,9 +198,7 @@ void add_addresses_in(const std::string& text, Words& hosts) {
     }
     size_t begin = colon;
     while (begin > 0 && is_of_name(text[begin - 1])) --begin;
-    const std::string name = text.substr(begin, colon - begin);
-    // Of a number it is a time of day.
-    if (!std::ranges::all_of(name, is_digit)) hosts.insert(name);
+    hosts.insert(text.substr(begin, colon - begin));
   }
 }
 

@@ -5,8 +5,11 @@
 #include <utility>
 
 #include "agent/hangs/rank_waits.h"
+#include "base/saturated.h"
 #include "base/text/utf8.h"
 #include "capture/process_root.h"
+#include "collect/host/kernel_ticks.h"
+#include "collect/values.h"
 #include "process/process_facts.h"
 #include "wire/recorded_hang.h"
 
@@ -32,6 +35,13 @@ std::vector<std::string> dump_prefixes(const process::ProcessFacts& facts) {
   else if (const std::string home = value("HOME"); !home.empty())
     prefixes.push_back(home + "/.cache/torch/comm_lib_trace_rank_");
   return prefixes;
+}
+
+// Unix time.
+Ns began(const Host& host, const process::ProcessFacts& facts) {
+  const Ns running = subtract_saturated(
+      host.steady_now(), collect::scaled(facts.start_ticks, collect::ns_per_tick()).value_or(0));
+  return host.unix_now() - std::max<Ns>(running, 0);
 }
 
 }  // namespace
@@ -109,10 +119,12 @@ void HangEvidence::looked(const std::string& id, std::vector<respond::HostedRank
           const auto facts = process::read_process_briefly(host, rank.pid);
           if (!facts) continue;
           const auto root = capture::ProcessRoot::open(host, rank.pid);
+          // An older one is of an earlier run of the same rank.
+          const Ns not_before = std::max(since, began(host, *facts));
           for (const std::string& prefix : dump_prefixes(*facts)) {
             const std::string path = fmt::format("{}{}", prefix, rank.rank);
             const capture::FileLook look = root.look(path, facts->uid);
-            if (!look.written || look.foreign || look.changed < since) continue;
+            if (!look.written || look.foreign || look.changed < not_before) continue;
             capture::Receipt& file = dumps.files.emplace_back();
             file.pid = rank.pid;
             file.uid = facts->uid;
@@ -135,8 +147,11 @@ void HangEvidence::looked(const std::string& id, std::vector<respond::HostedRank
 
 void HangEvidence::found(const std::string& id, const Dumps& dumps) {
   respond::HangFacts& facts = running_.at(id)->facts;
+  const Ns last_step = running_.at(id)->last_step;
   if (dumps.files.empty()) {
-    facts.not_known.emplace_back("there is no dump of a flight recorder since the last step");
+    facts.not_known.emplace_back(last_step == 0
+                                     ? "there is no dump of a flight recorder since its processes began"
+                                     : "there is no dump of a flight recorder since the last step");
     return conclude(id, true);
   }
   const auto started = parts_.analyses.start(

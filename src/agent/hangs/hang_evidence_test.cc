@@ -10,6 +10,7 @@
 #include <optional>
 
 #include "base/time.h"
+#include "collect/host/kernel_ticks.h"
 #include "net/testing.h"
 #include "wire/recorded_hang.h"
 
@@ -45,7 +46,7 @@ echo '{"tables":[{"name":"recorded_hang","columns":[
     fs::create_directories(folder);
     if (!fs::exists(folder / "root")) fs::create_directory_symlink(root_ / "fs", folder / "root");
     std::ofstream(folder / "stat") << fmt::format(
-        "{} (python) {} 1 1 1 0 -1 0 1 0 0 0 5 6 0 0 20 0 9 0 100 1 2 3", 100 + rank, state);
+        "{} (python) {} 1 1 1 0 -1 0 1 0 0 0 5 6 0 0 20 0 9 0 {} 1 2 3", 100 + rank, state, start_ticks_);
     std::ofstream(folder / "status") << fmt::format("Uid:\t{0}\t{0}\t{0}\t{0}\n", geteuid());
     std::ofstream(folder / "cmdline") << "python";
     std::ofstream(folder / "wchan") << function;
@@ -83,6 +84,7 @@ echo '{"tables":[{"name":"recorded_hang","columns":[
   }
 
   fs::path root_;
+  i64 start_ticks_ = 100;
   std::vector<respond::Condition> told_;  // of the incident
   Host host_;
   const std::string name_ = "n1";
@@ -129,6 +131,16 @@ TEST_F(HangEvidenceTest, DumpsOfThisHostAreReadByAnotherProcess) {
   ASSERT_TRUE(c.verdict);
   EXPECT_EQ(c.verdict->sentence, fmt::format("By 2 dumps: {}", wire::kRecordedHangRequest));
   EXPECT_EQ(c.verdict->suspects[0].rank, 2);
+}
+
+// The job hangs before its first step, and its user's earlier one has left dumps under the same names.
+TEST_F(HangEvidenceTest, DumpsOfAnEarlierRunAreNone) {
+  for (const i64 rank : {0, 1, 2}) dump(rank);
+  start_ticks_ = (host_.steady_now() + 10 * kSecond) / collect::ns_per_tick();
+  for (const i64 rank : {0, 1, 2}) process(rank, 'S', "futex_do_wait");
+  const respond::Conclusion c = gather();
+  EXPECT_FALSE(c.verdict);
+  EXPECT_TRUE(has(c.not_known, "no dump of a flight recorder since its processes began"));
 }
 
 TEST_F(HangEvidenceTest, WhereARankWaitsForADeviceNoFileIsTouched) {

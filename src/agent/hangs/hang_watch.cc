@@ -1,8 +1,25 @@
 #include "agent/hangs/hang_watch.h"
 
+#include <algorithm>
+#include <set>
 #include <utility>
 
+#include "respond/rules/list.h"
+
 namespace spotter::agent {
+namespace {
+
+// A rank that stands still like the others tells nothing new of why, unless its kernel says that it is
+// stopped, has ended or waits for a device.
+bool tells_why(const respond::Condition& condition) {
+  constexpr std::string_view kStates = "TtZXD";
+  if (condition.rule != respond::kProgressStopped.name) return true;
+  return std::ranges::any_of(respond::hosted_ranks_of(condition), [&](const respond::HostedRank& rank) {
+    return kStates.find(rank.state) != kStates.npos;
+  });
+}
+
+}  // namespace
 
 HangWatch::HangWatch(Parts parts)
     : parts_(std::move(parts)),
@@ -12,8 +29,10 @@ HangWatch::HangWatch(Parts parts)
 
 void HangWatch::begin(const respond::Incident& incident) {
   for (const respond::Condition& condition : parts_.rules.firing()) {
-    if (condition.job == incident.job.id) told_.insert(respond::fingerprint(condition));
+    if (condition.job == incident.job.id) told_.emplace(respond::fingerprint(condition), incident.id());
   }
+  for (const respond::Condition& condition : parts_.incidents.firing(incident.id()))
+    if (tells_why(condition)) told_.emplace(respond::fingerprint(condition), incident.id());
   gather(incident);
 }
 
@@ -31,14 +50,13 @@ void HangWatch::gather(const respond::Incident& incident) {
   });
 }
 
-// A rank that stands still like the others tells nothing new of why.
 void HangWatch::fires(const respond::Condition& condition) {
-  if (condition.family != "progress" || condition.rule == "progress_stopped") return;
+  if (condition.family != "progress" || !tells_why(condition)) return;
   const u64 key = respond::fingerprint(condition);
   if (told_.contains(key)) return;
   const auto incident = parts_.incidents.concluded(condition);
   if (!incident) return;
-  told_.insert(key);
+  told_.emplace(key, incident->id());
   gather(*incident);
 }
 
@@ -50,7 +68,12 @@ void HangWatch::pass(Ns now) {
     firing.insert(respond::fingerprint(condition));
     if (condition.family == "progress" && !condition.job.empty()) jobs.insert(condition.job);
   }
-  std::erase_if(told_, [&](u64 key) { return !firing.contains(key); });
+  std::set<std::string> incidents;
+  for (const auto& [key, id] : told_) incidents.insert(id);
+  for (const std::string& id : incidents)
+    for (const respond::Condition& condition : parts_.incidents.firing(id))
+      firing.insert(respond::fingerprint(condition));
+  std::erase_if(told_, [&](const auto& told) { return !firing.contains(told.first); });
   std::map<std::string, RasWatch::Suspected> suspected;
   for (const std::string& job : jobs) {
     const auto pace = parts_.paces.of(job);

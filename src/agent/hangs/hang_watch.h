@@ -5,8 +5,8 @@
 //   a step is late -> RAS -> table -> rules      an incident -> evidence -> conclusion -> incidents
 #pragma once
 #include <functional>
+#include <map>
 #include <memory>
-#include <set>
 #include <string>
 
 #include "agent/hangs/hang_evidence.h"
@@ -37,7 +37,7 @@ class HangWatch {
   explicit HangWatch(Parts parts);
 
   void begin(const respond::Incident& incident);
-  void fires(const respond::Condition& condition);  // begins, or goes on
+  void fires(const respond::Condition& condition);  // begins, or goes on, here or on another host
   void pass(Ns now);                                // each second; Unix time
 
  private:
@@ -46,7 +46,8 @@ class HangWatch {
   Parts parts_;
   RasWatch ras_;
   HangEvidence evidence_;
-  std::set<u64> told_;  // conditions for which evidence was gathered, and which still fire
+  // Conditions for which evidence was gathered, and which still fire, with the incident's id.
+  std::map<u64, std::string> told_;
 };
 
 }  // namespace spotter::agent

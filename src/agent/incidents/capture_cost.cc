@@ -71,21 +71,31 @@ void IncidentCaptures::settle_cost(const std::string& job, const std::vector<Spa
   });
 }
 
+// How steps after a canary were to those before. Where none is seen here: as another host has told of them
+// since.
+std::optional<double> IncidentCaptures::aftermath(const Running& canary,
+                                                  const respond::CaptureCost& cost) const {
+  const auto here = parts_.paces.of(canary.job);
+  if (!canary.before || (here && here->step != 0)) return cost.aftermath_ratio;
+  return respond::heard_ratio(*canary.before, parts_.leading.pace(canary.job), canary.span.until);
+}
+
 // After a canary: the others, if it goes on as before.
 void IncidentCaptures::go_on(const std::string& id, const Running& canary) {
   const respond::CaptureCost cost =
       parts_.paces.cost(canary.job, slow_since(id), canary.span.from, canary.span.until);
-  if (!cost.aftermath_ratio) {
+  const auto ratio = aftermath(canary, cost);
+  if (!ratio) {
     budget_.ended(canary.job, parts_.host.unix_now(), {}, {}, {});
     return refuse(id, "one rank alone was traced: how the job went on after it is not known");
   }
-  if (*cost.aftermath_ratio >= kCanaryRatio) {
+  if (*ratio >= kCanaryRatio) {
     const std::string harm = "the job did not go on as before after one rank was traced";
     budget_.harmed(canary.job, harm);
     parts_.apply(parts_.incidents.amend(
         id,
         [&](respond::Incident& incident) {
-          if (!incident.captures.empty()) incident.captures.back().harm = harm;
+          if (canary.span.place < incident.captures.size()) incident.captures[canary.span.place].harm = harm;
         },
         parts_.host.unix_now()));
     return refuse(id, "one rank alone was traced: the job did not go on as before");

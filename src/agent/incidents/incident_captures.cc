@@ -19,6 +19,7 @@ namespace spotter::agent {
 namespace {
 
 constexpr Ns kCanaryRest = 5 * kSecond;     // of a canary, after its file is there
+constexpr Ns kHeardRest = 10 * kSecond;     // the same where another host tells of its steps
 constexpr Ns kDiskPatience = 15 * kSecond;  // later the capture would be of something else
 constexpr std::string_view kTraced = "traced", kFailed = "failed", kRefused = "refused", kDryRun = "dry_run";
 
@@ -211,11 +212,15 @@ void IncidentCaptures::begin_now(const std::string& id, Running wanted) {
   respond::CapturePlan& plan = running->plan;
   respond::Chosen whom = running->whom;
   // One rank, of this host if it has one.
-  if (const auto pace = parts_.leading.pace(running->job); plan.is_canary && pace && !pace->ranks.empty()) {
-    running->is_canary = whom.ranks.size() > 1 || whom.hosts.size() > 1;
+  if (plan.is_canary) {
+    const auto here = parts_.paces.of(running->job);
+    const bool is_here = here && !here->ranks.empty();
+    const auto pace = is_here ? here : parts_.leading.pace(running->job);
+    running->is_canary = pace && !pace->ranks.empty() && (whom.ranks.size() > 1 || whom.hosts.size() > 1);
     if (running->is_canary) whom.ranks = {*pace->ranks.begin()};
-    if (running->is_canary && parts_.paces.of(running->job)) whom.hosts.clear();
+    if (running->is_canary && is_here) whom.hosts.clear();
   }
+  running->before = parts_.leading.pace(running->job);
   const Ns start = now + poll_time(parts_.registry, running->job) + plan.warm_up + kSecond;
   running->asked = now;
   running->span = {.from = start - plan.warm_up, .until = start + plan.window};
@@ -267,9 +272,12 @@ void IncidentCaptures::take(const std::string& id, const Running& running,
                    .plan = running.plan,
                    .whom = running.whom,
                    .span = running.span,
-                   .is_canary = true};
+                   .is_canary = true,
+                   .before = running.before};
     const auto pace = parts_.leading.pace(running.job);
-    const Ns rest = std::max(kCanaryRest, pace ? 2 * pace->step + 2 * kSecond : 0);
+    const auto here = parts_.paces.of(running.job);
+    const Ns least = here && here->step != 0 ? kCanaryRest : kHeardRest;
+    const Ns rest = std::max(least, pace ? 2 * pace->step + 2 * kSecond : 0);
     timer->set(rest, [this, id, kept = std::make_shared<Running>(std::move(canary))] { go_on(id, *kept); });
     return;
   }
@@ -301,8 +309,9 @@ void IncidentCaptures::describe(const std::string& id, const Running& running,
   parts_.apply(parts_.incidents.amend(
       id,
       [&](respond::Incident& incident) {
-        if (!incident.captures.empty()) {
-          respond::CaptureOfIncident& capture = incident.captures.back();
+        // The last one may be of another host that has led it meanwhile.
+        if (running.span.place < incident.captures.size()) {
+          respond::CaptureOfIncident& capture = incident.captures[running.span.place];
           capture.id = running.id;
           capture.path = capture::folder_of(investigated.receipts);
           capture.steps = investigated.steps;

@@ -73,9 +73,10 @@ class IncidentCaptures {
     respond::Chosen whom = {};
     Span span = {};
     bool is_canary = false;
-    std::set<i64> users = {};  // whose processes here were traced meanwhile
-    std::string id = {};       // of this host's capture
-    Ns asked = 0;              // when it was asked for
+    std::optional<respond::JobPace> before = {};  // how the job went on when it was begun
+    std::set<i64> users = {};                     // whose processes here were traced meanwhile
+    std::string id = {};                          // of this host's capture
+    Ns asked = 0;                                 // when it was asked for
     std::unique_ptr<Investigation> investigation = {};
     std::optional<respond::CaptureCost> canary = {};  // what it cost, of the capture that follows one
     // Of a second one: what the first one said, when it was, and which ranks it has traced.
@@ -109,6 +110,7 @@ class IncidentCaptures {
   // `conclusion`: what is known all the same.
   void refuse(const std::string& id, std::string why, respond::Conclusion conclusion = {});
   Ns slow_since(const std::string& id) const;
+  std::optional<double> aftermath(const Running& canary, const respond::CaptureCost& cost) const;
   bool stands_since(const std::string& job, Ns until, Ns now) const;
 
   Parts parts_;

@@ -52,7 +52,8 @@ Incidents::Incidents(const Parts& parts, RespondOptions options)
                 [this](u64 condition) {
                   alerts_.resolve(condition);
                   take(rules_.resolve(condition, parts_.host.unix_now()), parts_.host.unix_now());
-                }}),
+                },
+                [this](const respond::Condition& condition) { hangs_.fires(condition); }}),
       shared_([this](const std::string& family, const std::vector<std::string>& jobs) {
         return leading_.speaks_for(family, jobs);
       }),

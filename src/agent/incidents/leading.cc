@@ -238,6 +238,10 @@ respond::ReportAnswer Leading::receive(const respond::Report& report) {
   respond::Report heard = report;
   if (leads_it) heard.awaited.clear();
   parts_.apply(parts_.incidents.receive(heard, now, &answer.mended, !leads_it));
+  for (respond::Condition& condition : heard.conditions) {
+    condition.host = heard.host;
+    if (condition.is_firing && condition.job == heard.job.id) parts_.heard(condition);
+  }
   answer.incidents = parts_.incidents.led(report.job.id, now);
   return answer;
 }
@@ -259,6 +263,12 @@ respond::JobOfIncident Leading::job(const std::string& id) const {
   return job;
 }
 
+// Who can be asked to trace.
+const respond::Members& Leading::askable() const {
+  static const respond::Members kNobody;
+  return credentials_ ? members_ : kNobody;
+}
+
 respond::Chosen Leading::choose(const respond::Incident& incident) const {
   const std::string& job = incident.job.id;
   const Ns now = parts_.host.unix_now();
@@ -270,18 +280,18 @@ respond::Chosen Leading::choose(const respond::Incident& incident) const {
   std::vector<std::string> known = members_.hosts(job), others;
   known.push_back(parts_.host_name);
   for (const std::string& host : leading.hosts) {
-    if (!is_this_host(host, parts_.host_name) &&
+    if (credentials_ && !is_this_host(host, parts_.host_name) &&
         std::ranges::none_of(known, [&](const std::string& name) { return is_same_host(name, host); }))
       others.push_back(host);
   }
-  return with_addresses(members_.choose(job, parts_.host_name, own, others, suspects), job);
+  return with_addresses(askable().choose(job, parts_.host_name, own, others, suspects), job);
 }
 
 respond::Chosen Leading::choose_more(const std::string& job, const ListedRanks& group,
                                      const std::vector<i64>& traced) const {
   std::vector<i64> own;
   if (const auto pace = parts_.paces.of(job)) own.assign(pace->ranks.begin(), pace->ranks.end());
-  return with_addresses(members_.choose_more(job, parts_.host_name, own, group, traced), job);
+  return with_addresses(askable().choose_more(job, parts_.host_name, own, group, traced), job);
 }
 
 // By the names that others know hosts by: their certificates have those.

@@ -35,7 +35,8 @@ class Leading {
     const respond::JobPaces& paces;
     respond::Incidents& incidents;
     std::function<void(const respond::Incidents::Changes&)> apply;
-    std::function<void(u64 condition)> mended;  // somebody says so, where it is led
+    std::function<void(u64 condition)> mended;             // somebody says so, where it is led
+    std::function<void(const respond::Condition&)> heard;  // one that fires on another host; after `apply`
   };
   explicit Leading(Parts parts);
   ~Leading();
@@ -51,6 +52,7 @@ class Leading {
   bool leads(const std::string& job) const { return leaders(job, parts_.host.unix_now()).is_own(); }
   // Of a job, by whoever knows it.
   std::optional<respond::JobPace> pace(const std::string& job) const;
+  // Whom a capture of its job takes: without credentials for other hosts its ranks here.
   respond::Chosen choose(const respond::Incident& incident) const;
   // See respond::Members.
   respond::Chosen choose_more(const std::string& job, const ListedRanks& group,
@@ -81,6 +83,7 @@ class Leading {
 
   const respond::Leaders& leaders(const std::string& job, Ns now) const;
   respond::JobHere here(const std::string& job, Ns now) const;
+  const respond::Members& askable() const;
   respond::Chosen with_addresses(respond::Chosen chosen, const std::string& job) const;
   void send(respond::Relay::Errand errand, Ns now);
   void take(const respond::Relay::Errand& errand, Result<net::HttpAnswer> http);

@@ -5,6 +5,12 @@
 
 namespace spotter::respond {
 
+std::optional<double> heard_ratio(const JobPace& before, const std::optional<JobPace>& now, Ns since) {
+  const bool goes_on = now && now->last_step > since && now->steps > before.steps;
+  if (!goes_on || before.step <= 0 || now->step <= 0) return {};
+  return static_cast<double>(now->step) / static_cast<double>(before.step);
+}
+
 void Members::see(const Report& report, Ns at) {
   auto& hosts = jobs_[report.job.id];
   if (!hosts.contains(report.host)) {

@@ -18,6 +18,9 @@ struct Chosen {
   std::vector<std::string> hosts = {};  // empty: this host alone
 };
 
+// Steps by now to steps `before`, where somebody has told of some that ended after `since`.
+std::optional<double> heard_ratio(const JobPace& before, const std::optional<JobPace>& now, Ns since);
+
 class Members {
  public:
   static constexpr Ns kForgotten = 30 * kMinute;   // a host that says nothing more
