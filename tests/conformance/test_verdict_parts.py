@@ -1,0 +1,116 @@
+"""The verdict of recordings that show a part of a job: some of its ranks, an end in the midst of a step, no marks of steps; and of causes
+that are not the same in each step."""
+
+import gzip
+import json
+
+import pytest
+
+import harness
+from test_simulate import simulate
+
+EIGHT = ["--ranks", 8, "--steps", 8, "--layers", 4]  # of which the numbers are 3 to 10
+
+
+def simulated(folder, *options, faults=()):
+    return simulate(folder, *options, *(word for fault in faults for word in ("--fault", fault)))
+
+
+def findings_of(folder, *options):
+    return harness.analyze(folder, *options, tables=["findings"], top=None)["findings"]
+
+
+def faults_of(folder, *options):
+    return [f for f in findings_of(folder, *options) if f["kind"] == "fault"]
+
+
+def test_some_of_the_ranks_are_named_as_such(tmp_path):
+    simulated(tmp_path, *EIGHT, "--gpus-per-node", 2, faults=["throttle:rank=6-7,step=6-,factor=1.3"])
+    one, *_ = faults_of(tmp_path, "--ranks", "7")
+    assert one["ranks"] == "7" and one["finding"].startswith("Rank 7 (host node003) computes 30 % longer"), one
+    two, *_ = faults_of(tmp_path, "--ranks", "6-7")
+    assert two["ranks"] == "6-7" and two["finding"].startswith("Every traced rank (6-7, host node003) computes 30 % longer"), two
+
+
+def test_what_joins_a_part_of_a_group_is_not_known(tmp_path):
+    simulated(tmp_path, *EIGHT, "--gpus-per-node", 2)
+    assert "slow_link" not in {f["mechanism"] for f in findings_of(tmp_path, "--ranks", "6-7")}
+
+
+def test_a_collection_of_garbage_on_each_rank_is_one_finding(tmp_path):
+    simulated(tmp_path, *EIGHT, faults=[f"gc-pause:rank={rank},step={3 + (rank + 1) % 8},ms=120" for rank in range(8)])
+    (fault,) = [f for f in faults_of(tmp_path) if f["mechanism"] == "host_pause"]
+    assert fault["ranks"] is None and "at other steps on each" in fault["finding"], fault
+
+
+def test_a_long_pause_is_told_with_its_own_length_and_step(tmp_path):
+    simulated(tmp_path, *EIGHT, faults=["gc-pause:rank=3,ms=3", "gc-pause:rank=3,step=6,ms=300"])
+    first, *_ = faults_of(tmp_path)
+    assert (first["mechanism"], first["ranks"], first["steps"]) == ("host_pause", "3", "6"), first
+    assert "pauses for 303 ms" in first["finding"] and "up to" not in first["finding"], first
+
+
+def test_what_is_taken_in_the_first_step_is_the_warm_up(tmp_path):
+    simulated(tmp_path, *EIGHT, faults=["allocator-retries:step=3,ms=2", "allocator-retries:rank=2,step=7,count=1,ms=0.3"])
+    assert "allocator" not in {f["mechanism"] for f in faults_of(tmp_path)}
+
+
+def test_calls_of_the_allocator_in_one_step_are_told_with_it(tmp_path):
+    simulated(tmp_path, *EIGHT, faults=["allocator-retries:rank=2,step=7,count=40"])
+    (fault,) = [f for f in faults_of(tmp_path) if f["mechanism"] == "allocator"]
+    assert (fault["ranks"], fault["steps"]) == ("2", "7") and "calls in step 7" in fault["finding"], fault
+
+
+def read(path):
+    with gzip.open(path, "rt") as file:
+        return json.load(file)
+
+
+def rewrite(folder, change):
+    """Each trace of a folder with what `change` makes of its events."""
+    for path in sorted(folder.glob("*.json.gz")):
+        trace = read(path)
+        trace["traceEvents"] = change(trace["traceEvents"])
+        with gzip.open(path, "wt", compresslevel=1) as file:
+            json.dump(trace, file)
+
+
+def cut(events, at):
+    """As a profiler leaves them that stops then: what the host is in ends, of the device's work what had not ended is missing."""
+    kept = []
+    for event in events:
+        if event.get("ph") != "M" and event.get("ts", 0) >= at:
+            continue
+        if event.get("ph") == "X" and event["ts"] + event["dur"] > at:
+            if event.get("cat") in ("kernel", "gpu_memcpy", "gpu_memset"):
+                continue
+            event = event | {"dur": at - event["ts"]}
+        kept.append(event)
+    return kept
+
+
+def longest_silence(events):
+    """When the last operator before it ended."""
+    operators = sorted((e["ts"], e["ts"] + e["dur"]) for e in events if e.get("cat") == "cpu_op")
+    until, longest = operators[0][1], (0, 0)
+    for begin, end in operators:
+        longest = max(longest, (begin - until, until))
+        until = max(until, end)
+    return longest[1]
+
+
+@pytest.mark.parametrize("fault, hangs", [("gc-pause:rank=3,step=10,ms=300", False), ("hang:rank=3", True)])
+def test_a_rank_that_is_late_when_recordings_end_is_no_hang(tmp_path, fault, hangs):
+    simulated(tmp_path, *EIGHT, faults=[fault])
+    if not hangs:
+        (path,) = tmp_path.glob("rank_0003.*")
+        at = longest_silence(read(path)["traceEvents"]) + 40_000
+        rewrite(tmp_path, lambda events: cut(events, at))
+    assert ("hang" in {f["mechanism"] for f in findings_of(tmp_path)}) == hangs
+
+
+def test_the_loss_that_a_loop_reads_is_no_fault_where_an_annotation_is_the_step(tmp_path):
+    simulated(tmp_path, *EIGHT, faults=[f"gc-pause:rank={rank},step={3 + (rank + 1) % 8},ms=120" for rank in range(8)])
+    marks = ("ProfilerStep", "Optimizer.step", "Optimizer.zero_grad")
+    rewrite(tmp_path, lambda events: [e for e in events if not str(e.get("name", "")).startswith(marks)])
+    assert "host_sync" not in {f["mechanism"] for f in faults_of(tmp_path)}
