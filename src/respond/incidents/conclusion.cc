@@ -163,6 +163,17 @@ class Findings {
   Columns columns_{kFindings};
 };
 
+// What all that were traced have, nobody else has been compared with: of several it is likely the whole
+// job's.
+void doubt_all_traced(const Traced& traced, Conclusion& c) {
+  if (!c.verdict || c.verdict->suspects.empty() || c.verdict->suspects.size() != traced.hosts.size()) return;
+  for (const Suspect& suspect : c.verdict->suspects)
+    if (!suspect.rank || !traced.hosts.contains(*suspect.rank)) return;
+  if (traced.hosts.size() > 1) return c.verdict->suspects.clear();
+  c.verdict->confidence = Confidence::low;
+  c.against.push_back(kDoubt + std::string("no other rank was traced, which may have it as well"));
+}
+
 }  // namespace
 
 std::set<i64> ranks_traced(const Table& receipts) {
@@ -177,6 +188,7 @@ Conclusion conclusion_of(const Table& findings, const Table& receipts, i64 ranks
   Conclusion c = Findings(findings).conclude(traced);
   const i64 only_before =
       std::ranges::count_if(before, [&](i64 rank) { return !traced.hosts.contains(rank); });
+  if (ranks > static_cast<i64>(traced.written)) doubt_all_traced(traced, c);
   if (const i64 untraced = ranks - only_before - static_cast<i64>(traced.written); ranks > 0 && untraced > 0)
     c.not_known.push_back(fmt::format("{} of {} ranks were not traced", untraced, ranks));
   add_reasons(traced, c.not_known);

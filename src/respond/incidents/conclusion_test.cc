@@ -63,6 +63,21 @@ TEST(Conclusion, WhereAnotherIsAsLikelyItIsLow) {
   EXPECT_EQ(confidence(30'000'000, "3"), Confidence::medium) << "the same one";
 }
 
+TEST(Conclusion, WhatAllThatWereTracedHaveOthersMayHave) {
+  const auto of = [](const char* ranks, int traced, i64 all) {
+    return conclusion_of(table_of("findings", {finding("host_sync", "fault", ranks, 40'000'000, "high")}),
+                         receipts(traced), all);
+  };
+  EXPECT_TRUE(of("0-7", 8, 1024).verdict->suspects.empty());
+  const Conclusion one = of("0", 1, 1024);
+  EXPECT_EQ(one.verdict->suspects.size(), 1u);
+  EXPECT_EQ(one.verdict->confidence, Confidence::low);
+  ASSERT_FALSE(one.against.empty());
+  EXPECT_TRUE(one.against[0].starts_with(kDoubt)) << one.against[0];
+  EXPECT_EQ(of("0-6", 8, 1024).verdict->suspects.size(), 7u);
+  EXPECT_EQ(of("0-7", 8, 8).verdict->suspects.size(), 8u);
+}
+
 TEST(Conclusion, WithoutAFaultNothingIsNamed) {
   const Table findings =
       table_of("findings", {finding("exposed_communication", "opportunity", "", 90'000'000, "medium"),
