@@ -141,7 +141,7 @@ Result<CapturePlan> Budget::plan_more(const std::string& name, const CapturePlan
         "nothing more was traced: it would cost the job {:.1f} s, and {:.1f} s are left of its budget",
         plan.cost_s, job.saved_s);
   job.saved_s -= plan.cost_s;
-  if (!job.planned) job.planned.emplace();
+  if (!job.planned) job.planned = Planned{.at = at};
   job.planned->cost_s += plan.cost_s;
   return plan;
 }
