@@ -99,7 +99,8 @@ std::string who_of(const Telling& telling) {
   if (is_closed && i.ending == Ending::new_normal)
     ended = "Nothing was mended: it has lasted so long that it counts as normal. ";
   if (is_closed && i.ending == Ending::not_known)
-    ended = "It is not known whether it is over: the agents that saw it are gone, were restarted or cannot look. ";
+    ended =
+        "It is not known whether it is over: the agents that saw it are gone, were restarted or cannot look. ";
   if (i.verdict)
     return ended +
            (is_mended   ? "The cause was: "
@@ -117,6 +118,14 @@ std::string who_of(const Telling& telling) {
   const std::string unknown =
       is_seen_in_steps ? "The cause is not known yet" : "What it does to the job is not known yet";
   return i.captures.empty() ? unknown + "." : fmt::format("{}; under way: {}.", unknown, tried(i));
+}
+
+// Behind "Do: "; what begins with an abbreviation stays as it is.
+std::string begun_small(std::string sentence) {
+  const auto is_large = [](char c) { return c >= 'A' && c <= 'Z'; };
+  if (sentence.size() > 1 && is_large(sentence[0]) && !is_large(sentence[1]))
+    sentence[0] = static_cast<char>(sentence[0] - 'A' + 'a');
+  return sentence;
 }
 
 std::string change_line(const ChangeBefore& change, Ns began_at) {
@@ -312,7 +321,7 @@ std::vector<std::string> lines_of(const Message& m) {
   std::string act = m.acknowledged;
   const auto say = [&](const std::string& text) { act += (act.empty() || text.empty() ? "" : " ") + text; };
   say(m.cost);
-  if (!m.remedy.empty()) say("Do: " + m.remedy);
+  if (!m.remedy.empty()) say("Do: " + begun_small(m.remedy));
   add(act);
   add(fmt::format("{}{}", m.where.empty() ? "" : fmt::format("On {}: ", m.where),
                   fmt::join(m.commands, " · ")));

@@ -38,7 +38,7 @@ class HangWatch {
 
   void begin(const respond::Incident& incident);
   void fires(const respond::Condition& condition);  // begins, or goes on, here or on another host
-  void pass(Ns now);                                // each second; Unix time
+  void pass(Ns now);                                // each second or two; Unix time
 
  private:
   void gather(const respond::Incident& incident);

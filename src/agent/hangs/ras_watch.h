@@ -34,7 +34,7 @@ class RasWatch {
     std::string user;
     i64 world_size = 0;
   };
-  void pass(const std::map<std::string, Suspected>& suspected);  // by job; each second
+  void pass(const std::map<std::string, Suspected>& suspected);  // by job; each second or two
 
   // Of a job that was asked: whether all ranks have launched the same, as of the last answer; and why there
   // is none, if there is none.

@@ -57,7 +57,7 @@ class IncidentCaptures {
   void begin_empty() { budget_.begin_empty(); }
   void begin(const respond::Incident& incident);
   void captured(const capture::Capture& capture);  // a listener of Captures
-  void pass(Ns now);                               // each second
+  void pass(Ns now);                               // each second or two
   // Since this process began, of each result that there was.
   const std::map<std::string_view, i64>& results() const { return results_; }
 

@@ -1,7 +1,8 @@
 // Incidents of this host: its samples go through the rules, what those say becomes incidents, for which jobs
 // are traced within their budget, and what is found goes to the memory and from there to people.
 //
-//   samples -> rules -> incidents -> memory -> notifiers
+//   samples -> rules -> leading (to who leads) -> incidents
+//   incidents -> memory (outbox) -> notify/delivery -> notifiers
 //   incidents -wants a capture-> budget -> investigation -> conclusion -> incidents
 //
 // The loop's thread, but for offer(), state(), open_counts() and automatic_captures().

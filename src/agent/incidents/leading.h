@@ -46,7 +46,7 @@ class Leading {
 
   void take(const respond::Condition& condition, Ns now);  // of this host
   respond::ReportAnswer receive(const respond::Report& report);
-  void pass(Ns now);  // each second
+  void pass(Ns now);  // each second or two
 
   // Whether this host is the one to speak for a job, as far as the job says.
   bool leads(const std::string& job) const { return leaders(job, parts_.host.unix_now()).is_own(); }

@@ -78,7 +78,7 @@ class Incidents {
 
   // `stands_in`: it is another host's to lead its job.
   Changes take(const Condition& condition, Ns at, bool stands_in = false);
-  Changes pass(Ns at);  // each second
+  Changes pass(Ns at);  // each second or two
 
   // Answers, by id; of one that is not open any more they are kept with it, and change no state. Errors:
   // not_found.
