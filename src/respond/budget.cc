@@ -5,6 +5,7 @@
 #include <ranges>
 #include <utility>
 
+#include "base/saturated.h"
 #include "base/text/utf8.h"
 
 namespace spotter::respond {
@@ -28,9 +29,12 @@ Result<void> check(const BudgetOptions& o) {
   return {};
 }
 
-Ns window_of(const BudgetOptions& options, Ns step) {
-  return std::clamp(static_cast<Ns>(options.window_steps * static_cast<double>(step)), options.least_window,
-                    options.most_window);
+Ns window_of(const BudgetOptions& options, Ns step, Ns longest) {
+  constexpr Ns kMostForLongest = 4 * kSecond;  // there is a message to send
+  const Ns usual = std::clamp(static_cast<Ns>(options.window_steps * static_cast<double>(step)),
+                              options.least_window, options.most_window);
+  return std::max(usual,
+                  std::min(multiply_saturated(longest, 2), std::min(kMostForLongest, options.most_window)));
 }
 
 double Budget::saved_at(const Job& job, Ns at) const {
@@ -67,7 +71,7 @@ CapturePlan Budget::plan_for(const CaptureWish& wish, const Job& job) const {
   CapturePlan plan;
   plan.is_canary = is_first && options_.canary;
   plan.warm_up = is_first ? options_.first_warm_up : options_.warm_up;
-  plan.window = window_of(options_, wish.step);
+  plan.window = window_of(options_, wish.step, wish.longest);
   plan.cost_s = cost_s(plan, job, is_first ? options_.first_stall_s : options_.stall_s);
   return plan;
 }

@@ -37,7 +37,9 @@ struct BudgetOptions {
   double aftermath = 1.02;  // slower than before, afterwards: twice, and the job is left alone
 };
 Result<void> check(const BudgetOptions& options);
-Ns window_of(const BudgetOptions& options, Ns step);  // how long is recorded, of steps that take so long
+// How long is recorded, of steps that take so long; `longest`: of the last ones, two of which are to fit
+// where they take a second or two.
+Ns window_of(const BudgetOptions& options, Ns step, Ns longest = 0);
 
 // What is known of a job when a capture of it is wanted.
 struct CaptureWish {
@@ -46,7 +48,8 @@ struct CaptureWish {
   Ns at = 0;
   Ns age = 0;              // since its first step was seen
   i64 steps = 0;           // that were seen
-  Ns step = 0;             // how long one takes
+  Ns step = 0;             // how long one takes, mostly
+  Ns longest = 0;          // and the longest of the last ones
   Ns last_person = 0;      // when the last capture that somebody asked for ended; 0: none
   Ns last_checkpoint = 0;  // when much was written last; 0: never
 };

@@ -48,6 +48,16 @@ TEST(Budget, WindowsHaveALeastAndAMost) {
   EXPECT_EQ(plan->window, 10 * kSecond);
 }
 
+// Half of the steps may still be fast, and the others wait for a disk.
+TEST(Budget, AWindowHasRoomForStepsAsTheyAreNow) {
+  const auto window = [](Ns step, Ns longest) { return window_of(BudgetOptions(), step, longest); };
+  EXPECT_EQ(window(100 * kMillisecond, 120 * kMillisecond), 1500 * kMillisecond);
+  EXPECT_EQ(window(100 * kMillisecond, 1200 * kMillisecond), 2400 * kMillisecond);
+  EXPECT_EQ(window(100 * kMillisecond, kHour), 4 * kSecond) << "a checkpoint was written";
+  EXPECT_EQ(window(kSecond, 2 * kSecond), 4 * kSecond);
+  EXPECT_EQ(window(2 * kSecond, 3 * kSecond), 7 * kSecond);
+}
+
 TEST(Budget, EachLimitSaysSo) {
   BudgetOptions options;
   options.allowance = 0.1;  // time is the limit here, not the budget

@@ -9,10 +9,10 @@
 namespace spotter::respond {
 namespace {
 
-constexpr size_t kMostEntries = 2000;  // of steps whose times are known
-constexpr i64 kEntriesOfSample = 10;   // so that of steps of 1 ms more than three minutes are known
-constexpr i64 kMostSteps = 1'000'000;  // of a sample; more are not counted
-constexpr size_t kUsual = 50;          // entries
+constexpr size_t kMostEntries = 2000;    // of steps whose times are known
+constexpr i64 kEntriesOfSample = 10;     // so that of steps of 1 ms more than three minutes are known
+constexpr i64 kMostSteps = 1'000'000;    // of a sample; more are not counted
+constexpr size_t kUsual = 50, kFew = 8;  // entries
 constexpr Ns kForgotten = 5 * kMinute;
 constexpr i64 kLateSteps = 5;
 constexpr Ns kLate = 10 * kSecond;
@@ -91,6 +91,8 @@ void JobPaces::see_steps(const Sample& sample) {
     for (size_t i = job.last.size() - std::min(kUsual, job.last.size()); i < job.last.size(); ++i)
       usual.push_back(job.last[i].took);
     job.pace.step = lower_median(usual);
+    const auto few = static_cast<std::ptrdiff_t>(std::min(kFew, usual.size()));
+    job.pace.longest = *std::max_element(usual.end() - few, usual.end());
     constexpr size_t kWaits = 8;
     if (job.pace.last_step != 0) job.waits.push_back(subtract_saturated(end, job.pace.last_step));
     if (job.waits.size() > kWaits) job.waits.pop_front();

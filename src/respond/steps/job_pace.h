@@ -20,6 +20,7 @@ struct JobPace {
   Ns first = 0;              // when a step of it was seen first; 0: none was
   i64 steps = 0;             // of the rank that has made most of those seen
   Ns step = 0;               // median of the last ones; 0: not known
+  Ns longest = 0;            // of the last few
   Ns last_step = 0;          // when it ended
   Ns between = 0;            // the longest that news of steps lately took: a log may tell of each 100th
   Ns last_writing = 0;       // when it wrote more than 50 MB/s; 0: not since the agent looks

@@ -46,6 +46,7 @@ TEST(JobPaces, HowAJobGoesOn) {
   EXPECT_EQ(pace.steps, 116) << "those that were seen";
   EXPECT_EQ(pace.step, 250 * kMillisecond);
   EXPECT_EQ(pace.last_step, host.at);
+  EXPECT_EQ(pace.longest, 250 * kMillisecond);
   const Table jobs = table_of(
       "job",
       {{{"job", "7"}, {"rank", i64{2}}, {"user", "alice"}, {"world_size", i64{8}}, {"write_bytes", i64{0}}},
