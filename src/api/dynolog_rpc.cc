@@ -1,6 +1,7 @@
 #include "api/dynolog_rpc.h"
 
 #include <algorithm>
+#include <set>
 
 #include "base/version.h"
 #include "kineto/config.h"
@@ -47,14 +48,12 @@ std::vector<const kineto::Process*> matching(agent::Agent& agent, const std::vec
   const bool all = pids.empty() || pids == std::vector<i64>{0};
   if (!all) target.pids = pids;
   std::vector<const kineto::Process*> found;
-  for (const kineto::Process* p : agent.processes.registry().matching(target)) {
-    if (p->poll.job_id == job_id) found.push_back(p);
-  }
-  for (const i64 pid : pids) {
-    const kineto::Process* named = agent.processes.registry().find(pid);
-    if (named && named->poll.job_id == job_id && std::find(found.begin(), found.end(), named) == found.end())
-      found.push_back(named);
-  }
+  std::set<i64> known;
+  const auto add = [&](const kineto::Process* p) {
+    if (p && p->poll.job_id == job_id && known.insert(p->facts.pid).second) found.push_back(p);
+  };
+  for (const kineto::Process* p : agent.processes.registry().matching(target)) add(p);
+  for (const i64 pid : pids) add(agent.processes.registry().find(pid));
   return found;
 }
 

@@ -75,23 +75,35 @@ void Registry::refresh(Ns now, size_t most) {
   }
 }
 
-bool matches(const Process& p, const Target& target) {
+namespace {
+
+// `is_among(list, number)`: whether a list of the target has it.
+template <class F>
+bool matches(const Process& p, const Target& target, F is_among) {
   if (!target.helpers && p.identity.role == process::Role::helper) return false;
   if (!target.job.empty() && target.job != p.identity.job && target.job != std::to_string(p.poll.job_id))
     return false;
-  if (!target.ranks.empty() && !(p.identity.rank && has(target.ranks, *p.identity.rank))) return false;
+  if (!target.ranks.empty() && !(p.identity.rank && is_among(target.ranks, *p.identity.rank))) return false;
   if (target.pids.empty()) return true;
-  return std::any_of(target.pids.begin(), target.pids.end(), [&](i64 pid) {
-    // What the process calls its own and its ancestors' pids counts where it sees the same ones as we do.
-    const bool same_view = p.facts.inner_pid == p.facts.pid;
-    return pid == p.facts.pid || has(p.ancestors, pid) || (same_view && has(p.poll.pids, pid));
-  });
+  const auto is_named = [&](i64 pid) { return is_among(target.pids, pid); };
+  // What the process calls its own and its ancestors' pids counts where it sees the same ones as we do.
+  const bool same_view = p.facts.inner_pid == p.facts.pid;
+  return is_named(p.facts.pid) || std::ranges::any_of(p.ancestors, is_named) ||
+         (same_view && std::ranges::any_of(p.poll.pids, is_named));
 }
 
-std::vector<Process*> Registry::matching(const Target& target) {
+}  // namespace
+
+bool matches(const Process& p, const Target& target) { return matches(p, target, &has<i64>); }
+
+// A request may name half a million, and there may be thousands of processes.
+std::vector<Process*> Registry::matching(Target target) {
+  std::ranges::sort(target.pids);
+  std::ranges::sort(target.ranks);
   std::vector<Process*> found;
   for (auto& [pid, process] : processes_)
-    if (matches(process, target)) found.push_back(&process);
+    if (matches(process, target, [](const auto& list, i64 n) { return std::ranges::binary_search(list, n); }))
+      found.push_back(&process);
   return found;
 }
 

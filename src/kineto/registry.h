@@ -54,7 +54,7 @@ class Registry {
   // Reads again what changes while a process lives (whether it has a GPU open): of those that were read more
   // than kStale ago, the `most` that were read first.
   void refresh(Ns now, size_t most);
-  std::vector<Process*> matching(const Target& target);
+  std::vector<Process*> matching(Target target);
   const std::map<i64, Process>& all() const { return processes_; }  // by pid
 
  private:

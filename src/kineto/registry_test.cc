@@ -112,6 +112,8 @@ TEST_F(RegistryTest, WhatIsMeant) {
   EXPECT_EQ(pids({.pids = {40}}), (std::vector<i64>{42, 43}));  // an ancestor
   EXPECT_EQ(pids({.pids = {30}}), std::vector<i64>{44});        // one that has ended, but was told
   EXPECT_EQ(pids({.pids = {40}, .ranks = {0}}), std::vector<i64>{42});
+  EXPECT_EQ(pids({.pids = {99, 30, 1000, 40, 7}}), (std::vector<i64>{42, 43, 44}));
+  EXPECT_EQ(pids({.ranks = {7, 1, 0}}), (std::vector<i64>{42, 43}));
   EXPECT_EQ(pids({.job = "6"}), std::vector<i64>{});
 }
 

@@ -1,6 +1,6 @@
 #include "agent/captures/begin_capture.h"
 
-#include <algorithm>
+#include <set>
 
 namespace spotter::agent {
 namespace {
@@ -39,12 +39,12 @@ Result<BegunCapture> begin_capture(Agent& agent, const Peer& peer, WantedCapture
   if (wanted.request.output.empty()) wanted.request.output = agent.access.default_directory();
   kineto::Target everyone = wanted.target;
   everyone.helpers = true;
+  const std::set<i64> named(wanted.target.pids.begin(), wanted.target.pids.end());
   i64 helpers = 0, foreign = 0;
   for (const kineto::Process* process : agent.processes.registry().matching(everyone)) {
     // A pid that was named is meant, whatever it is.
-    const auto& named = wanted.target.pids;
-    const bool by_name = std::find(named.begin(), named.end(), process->facts.pid) != named.end();
-    if (!by_name && !kineto::matches(*process, wanted.target))
+    const bool by_name = named.contains(process->facts.pid);
+    if (!by_name && !wanted.target.helpers && process->identity.role == process::Role::helper)
       ++helpers;
     else if (!by_name && !agent.access.may_trace(peer, *process))
       ++foreign;
