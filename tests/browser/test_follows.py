@@ -132,7 +132,7 @@ def test_a_timeline_stays_while_another_job_is_written(two, put, open_page):
     page.mouse.down()
     page.mouse.move(box["x"] + box["width"] * 0.7, box["y"] + box["height"] * 0.6, steps=3)
     page.mouse.up()
-    page.wait_for_selector("h2:has-text('Selected time')")
+    page.wait_for_selector("h2:has-text('Selected time') ~ table")
 
     def seen():
         return len(asked), page.evaluate("""() => [document.querySelector(".timeline-lanes").scrollTop, document.querySelector(".timeline-panel dl").innerText,
@@ -143,6 +143,7 @@ def test_a_timeline_stays_while_another_job_is_written(two, put, open_page):
     assert seen() == before
 
 
+@pytest.mark.whole
 def test_what_changed_from_a_job_is_renewed_with_it(two, put, open_page):
     first, second = (row["id"] for row in two.ask("v1/jobs", "jobs"))
     page = watched.hurried(open_page(two, None))
