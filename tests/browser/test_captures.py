@@ -15,6 +15,7 @@ sys.path.append(str(pathlib.Path(__file__).parents[1] / "e2e"))
 
 import agent as agent_module  # noqa: E402
 from agent import Agent  # noqa: E402
+from remote import RemoteAgent, certificates  # noqa: E402
 from simulated_job import simulate  # noqa: E402
 
 RANKS, SLOW = 4, 2
@@ -94,3 +95,26 @@ def test_a_capture_under_way_is_ended(shown, open_page):
     assert (row["state"], row["written"], row["processes"]) == ("failed", 0, RANKS)
     assert cells(page, "receipts", "reason") == [each["reason"] for each in agent.receipts(row["id"])]
     assert set(agent.out_dir.glob("*.json")) == before
+
+
+@pytest.mark.whole
+def test_a_form_stays_as_it_is_when_another_agent_stops(open_page, tmp_path):
+    wish = {"Ranks": "3", "Folder": "/somewhere/else", "warm-up, ms": "7"}
+    with RemoteAgent() as agent, agent.spawn(RANK=3) as process, contextlib.ExitStack() as ending:
+        ending.callback((other := RemoteAgent()).kill)
+        agent.wait_for_processes([process.pid])
+        hosts = f"localhost:{agent.port},127.0.0.1:{other.port}"
+        with jobs_module.serving(["--host", hosts, "--credentials", certificates().tls / "client"], tmp_path) as (place, _):
+            page = watched.hurried(open_page(place, None, allow=["status of 502"]))
+            watched.show(page, place, "#/captures?v=1")
+            for label, text in wish.items():
+                page.get_by_label(label, exact=True).fill(text)
+            page.evaluate("() => (window.form = document.querySelector('form.begin'))")
+            other.kill()
+            page.wait_for_selector("text=Not all agents can be asked")
+            with page.expect_response("**/v1/hosts/localhost/processes"):
+                pass
+            watched.until_ready(page)
+            assert {label: page.get_by_label(label, exact=True).input_value() for label in wish} == wish
+            assert page.evaluate("() => form.isConnected")
+            page.context.close()  # before the server

@@ -3,15 +3,22 @@
 import contextlib
 import http.server
 import json
+import pathlib
 import re
+import sys
 import threading
 import urllib.error
 import urllib.request
 
 import harness
+import pytest
 
 import jobs as jobs_module
 import watched
+
+sys.path.append(str(pathlib.Path(__file__).parents[1] / "e2e"))
+
+from agent import Agent  # noqa: E402
 
 CLIPBOARD = ["clipboard-read", "clipboard-write"]
 CAN_COPY = {"permissions": CLIPBOARD}
@@ -114,6 +121,70 @@ def test_a_timeline_whose_spans_do_not_come_asks_for_them_again(jobs, open_page)
     alert.get_by_role("button", name="Try again").click()
     alert.wait_for(state="detached")
     page.locator('[data-track^="0/d0/"]').first.wait_for()
+
+
+def test_a_view_that_one_job_breaks_is_drawn_of_another(jobs, open_page):
+    place = jobs.server("two_ranks", "two_slow_ranks")
+    page = open_page(place)
+    first = place.ask("v1/jobs", "jobs")[0]["id"]
+    page.route(f"**/v1/jobs/{first}/tables/kernel_breakdown*", lambda route: route.fulfill(body=columns_without("kernel_breakdown")))
+    watched.show(page, place, "#/kernels?v=1")
+    assert "Kernels cannot be shown: " in page.get_by_role("alert").inner_text()
+    page.locator("label.job select").select_option(index=1)
+    page.locator("#view table[data-table]").first.wait_for()
+    assert page.get_by_role("alert").count() == 0
+
+
+def says(status):
+    return lambda route: route.fulfill(status=status, json={"error": {"code": "io", "message": "made by the test"}})
+
+
+def test_communication_of_which_nobody_knows_what_hides_it(jobs, open_page):
+    page = open_page(jobs.server("training"), None, allow=["status of 500"])
+    page.route("**/tables/comm_comp_overlap*", says(500))
+    watched.show(page, jobs.server("training"), "#/overview?v=1")
+    of_ranks = page.locator("section[aria-labelledby=of-ranks]")
+    parts = of_ranks.locator(".legend li")
+    assert "made by the test" in of_ranks.get_by_role("alert").inner_text()
+    known = {"communication, copies and sets", "only moving or setting memory"}
+    assert known & set(parts.all_inner_texts()) == {"communication, copies and sets"}
+    page.unroute("**/tables/comm_comp_overlap*")
+    of_ranks.get_by_role("button", name="Try again").click()
+    of_ranks.locator(".legend li", has_text="only moving or setting memory").wait_for()
+    assert known & set(parts.all_inner_texts()) == {"only moving or setting memory"} and page.get_by_role("alert").count() == 0
+
+
+@pytest.fixture(name="agents", scope="module")
+def served_agent(tmp_path_factory):
+    with Agent("--collect", "cpu") as agent, jobs_module.serving(["--socket", agent.api_socket], tmp_path_factory.mktemp("serve")) as (place, _):
+        yield place
+
+
+def test_agents_that_could_not_be_asked_for(agents, open_page):
+    """They come by themselves; and nobody is called well while nobody tells."""
+    page = watched.hurried(open_page(agents, None, allow=["status of 502"]))
+    page.route("**/v1/hosts", says(502))
+    watched.show(page, agents, "#/hosts?v=1")
+    assert "made by the test" in page.get_by_role("alert").inner_text()
+    assert "Live" not in page.locator("nav.views a").all_inner_texts()
+    page.unroute("**/v1/hosts")
+    page.locator(".answer", has_text="The agent works.").wait_for()
+    assert "Live" in page.locator("nav.views a").all_inner_texts()
+    page.route("**/v1/hosts", says(502))
+    page.get_by_role("alert").filter(has_text="when the server last told: made by the test").wait_for()
+    assert page.locator(".answer").count() == 0 and page.locator("[data-table=hosts] tbody tr").count() == 1
+    page.unroute("**/v1/hosts")
+    page.locator(".answer", has_text="The agent works.").wait_for()
+    assert page.get_by_role("alert").count() == 0
+
+
+def test_a_live_view_that_one_answer_breaks_comes_again(agents, open_page):
+    page = watched.hurried(open_page(agents, None))
+    page.route("**/metrics?*", lambda route: route.fulfill(body=columns_without("cpu")), times=1)
+    page.goto(agents.at(f"#token={agents.token}"))
+    page.get_by_role("alert").filter(has_text="Live cannot be shown: ").wait_for()
+    page.locator("[data-table=hosts_now] tbody tr").wait_for()
+    assert page.get_by_role("alert").count() == 0
 
 
 TRIED = """() => {

@@ -5,14 +5,15 @@ import shutil
 import pytest
 
 import jobs as jobs_module
+import odd_jobs
 import watched
 
 SOON_MS = 15_000  # two looks of the page and one of the server, on a machine that has more to do
 
 
-@pytest.fixture
-def runs(jobs, tmp_path):
-    """A folder that is served, and a way to put the files of a simulated job in it, each as a whole."""
+@pytest.fixture(name="put")
+def into_a_folder(jobs, tmp_path):
+    """A way to put the files of a simulated job below the folder `served`, each as a whole."""
     served = tmp_path / "served"
     served.mkdir()
 
@@ -24,8 +25,23 @@ def runs(jobs, tmp_path):
                 shutil.copy(file, tmp_path / "coming")
                 (tmp_path / "coming").rename(folder / file.name)
         return folder
-    with jobs_module.serving([served], tmp_path) as (place, _):
+    return put
+
+
+@pytest.fixture
+def runs(put, tmp_path):
+    """That folder is served, with nothing in it at first."""
+    with jobs_module.serving([tmp_path / "served"], tmp_path) as (place, _):
         yield place, put
+
+
+@pytest.fixture
+def two(put, tmp_path):
+    """It is served with two equal jobs: `a` and `b`."""
+    for job in "ab":
+        put("two_ranks", "rank*", to=job)
+    with jobs_module.serving([tmp_path / "served"], tmp_path) as (place, _):
+        yield place
 
 
 def until_it_shows(page, jobs, table, folder):
@@ -94,3 +110,72 @@ def test_of_jobs_that_come_and_go(jobs, open_page, runs):
     page.wait_for_selector("#of-ranks", timeout=SOON_MS)
     assert page.locator("[role=alert]").count() == 0
     assert page.evaluate("() => window.isTheSame")
+
+
+def write_b_twice(page, put):
+    """A job that comes after each tells that the page knows of it."""
+    for rank, other in enumerate("cd"):
+        put("two_slow_ranks", f"rank_000{rank}*", to="b")
+        put("two_ranks", "rank_0000*", to=other)
+        page.wait_for_function("(count) => document.querySelector('label.job select')?.options.length === count", arg=3 + rank, timeout=SOON_MS)
+        watched.until_ready(page)
+
+
+def test_a_timeline_stays_while_another_job_is_written(two, put, open_page):
+    page = watched.hurried(open_page(two, None))
+    asked = []
+    page.on("request", lambda request: asked.append(request.url) if "/spans" in request.url else None)
+    watched.show(page, two, "#/timeline?v=1&open=0,1")
+    page.locator(".timeline-lanes").evaluate("(box) => (box.scrollTop = 60)")
+    box = page.locator(".timeline canvas").bounding_box()
+    page.mouse.move(box["x"] + box["width"] * 0.5, box["y"] + box["height"] * 0.6)
+    page.mouse.down()
+    page.mouse.move(box["x"] + box["width"] * 0.7, box["y"] + box["height"] * 0.6, steps=3)
+    page.mouse.up()
+    page.wait_for_selector("h2:has-text('Selected time') ~ table")
+
+    def seen():
+        return len(asked), page.evaluate("""() => [document.querySelector(".timeline-lanes").scrollTop, document.querySelector(".timeline-panel dl").innerText,
+          document.querySelectorAll(".timeline-heading").length]""")
+    before = seen()
+    assert before[0] == 2 and before[1][0] == 60, before
+    write_b_twice(page, put)
+    assert seen() == before
+
+
+@pytest.mark.whole
+def test_what_changed_from_a_job_is_renewed_with_it(two, put, open_page):
+    first, second = (row["id"] for row in two.ask("v1/jobs", "jobs"))
+    page = watched.hurried(open_page(two, None))
+    watched.show(page, two, f"#/diff?v=1&base={second}&job={first}")
+    tree = "document.querySelector('section[aria-labelledby=paths]').innerText"
+    before = page.evaluate(tree)
+    page.evaluate("() => (window.select = document.querySelector('#view select'))")
+    write_b_twice(page, put)
+    page.wait_for_function(f"(before) => {tree} !== before && !{tree}.includes('Loading')", arg=before)
+    assert page.evaluate("() => select.isConnected"), "the view was out of sight"
+    assert page.evaluate(tree) == open_page(two, f"#/diff?v=1&base={second}&job={first}").evaluate(tree)
+
+
+@pytest.fixture(name="many")
+def many_jobs(tmp_path):
+    for number in range(60):
+        (tmp_path / f"job{number:02}").mkdir()
+        (tmp_path / f"job{number:02}" / "rank0.json").write_bytes(odd_jobs.trace([], 0))
+    with jobs_module.serving([tmp_path], tmp_path) as (place, _):
+        yield place
+
+
+def test_a_list_of_jobs_leaves_its_reader_where_he_is(many, open_page):
+    page = watched.hurried(open_page(many, None))
+    watched.show(page, many, "#/overview?v=1")
+    region = page.get_by_role("region", name="What stands out in each job")
+    region.evaluate("(region) => (region.scrollTop = 480)")
+    for _ in range(3):  # the first may have been under way
+        with page.expect_response("**/v1/jobs"):
+            pass
+    watched.until_ready(page)
+    assert region.evaluate("(region) => region.scrollTop") == 480
+    page.get_by_label("Filter the table jobs").fill("job")
+    page.wait_for_function("() => document.querySelector('.jobs .scroll').scrollTop === 0")
+    assert page.locator("[data-table=jobs] tbody tr").count() == 60

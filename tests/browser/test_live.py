@@ -3,6 +3,7 @@
 import os
 import pathlib
 import sys
+import time
 
 import pytest
 
@@ -84,6 +85,22 @@ def test_a_time_that_is_marked_is_in_the_address(live, open_page):
     page.get_by_role("link", name="captures of this time").click()
     until_ready(page, "captures")
     assert "from=" in page.url and "to=" in page.url
+
+
+@pytest.mark.parametrize("range_name", ["7d", pytest.param("10m", marks=pytest.mark.whole)])
+def test_now_is_the_time_of_the_agent(live, open_page, range_name):
+    page = open_page(live, None)
+    page.add_init_script("const own = Date.now; Date.now = () => own() + 60_000;")
+    show(page, live, f"#/live?v=1&range={range_name}")
+    page.wait_for_function("() => document.querySelector('[data-table=hosts_now] td[data-column=memory]')?.textContent.endsWith('%')")
+    assert cells(page, "hosts_now", "state") == ["✓ up"] and cells(page, "hosts_now", "processors")[0].endswith("%")
+
+
+def test_a_marked_time_has_its_day(live, open_page):
+    from_ns = (int(time.time()) - 3 * 86400) * 10**9
+    page = open_page(live, f"#/live?v=1&range=7d&from={from_ns}&to={from_ns + 3600 * 10**9}")
+    day = time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(from_ns / 1e9))
+    assert page.locator(".marked").inner_text().startswith(f"{day} to ")
 
 
 def test_a_capture_from_the_page(live, agent, open_page):

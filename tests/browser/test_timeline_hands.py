@@ -52,6 +52,23 @@ def test_the_time_below_the_pointer_stays(small):  # noqa: F811
         small.wait_for_function("(from) => !location.hash.includes(`from=${from}&`)", arg=FROM)  # what moves is written a little later
 
 
+def test_a_touch_that_scrolls_opens_and_closes_no_rank(made, open_page):  # noqa: F811
+    page = open_page(made(300, 3), "#/timeline?v=1", has_touch=True)
+    box, heading = page.locator(".timeline canvas").bounding_box(), page.locator('[data-track="0"]').bounding_box()
+    x, y = box["x"] + box["width"] * 0.6, heading["y"] + heading["height"] / 2
+    rank = page.locator('[data-track="0"] button[aria-expanded]')
+    assert rank.get_attribute("aria-expanded") == "true"
+    page.evaluate("() => addEventListener('pointercancel', () => (window.taken = true), true)")
+    touch = page.context.new_cdp_session(page)
+    for kind, lower in [("touchStart", 0), *[("touchMove", 15 * turn) for turn in range(1, 6)], ("touchEnd", None)]:
+        touch.send("Input.dispatchTouchEvent", {"type": kind, "touchPoints": [] if lower is None else [{"x": x, "y": y + lower}]})
+    page.wait_for_function("() => window.taken", timeout=6000)
+    assert rank.get_attribute("aria-expanded") == "true"
+    y += page.locator('[data-track="0"]').bounding_box()["y"] - heading["y"]
+    page.touchscreen.tap(x, y)
+    page.wait_for_selector('[data-track="0"] button[aria-expanded=false]')
+
+
 @pytest.fixture(scope="module")
 def steps(jobs):
     """Of rank 3, from and to in ns from the job's first span."""

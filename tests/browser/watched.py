@@ -38,6 +38,18 @@ def watched_page(browser, place: Place, *, size=WIDE, theme="light", script=True
     assert not left, "\n".join(left[:20])
 
 
+HURRIED = """for (const name of ["setTimeout", "setInterval"]) {
+  const own = window[name];
+  window[name] = (act, after, ...more) => own(act, after >= 2000 ? after / 8 : after, ...more);
+}"""
+
+
+def hurried(page):
+    """Before it goes anywhere: what it does again after some seconds it does eight times as often."""
+    page.add_init_script(HURRIED)
+    return page
+
+
 def allowed(place, url):
     return place.owns(url) or url.startswith(("data:", "blob:"))
 
