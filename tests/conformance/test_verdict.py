@@ -12,6 +12,7 @@ from test_simulate import simulate
 
 EIGHT = ["--ranks", 8, "--steps", 6, "--layers", 12]
 PIPELINE = [*EIGHT, "--pp", 2, "--micro-batches", 8]
+HOSTS = ["--ranks", 8, "--steps", 8, "--layers", 12, "--gpus-per-node", 4]
 ALL = None
 # A fault and its job: the first finding's mechanism and ranks.
 FAULTS = {
@@ -23,6 +24,9 @@ FAULTS = {
     "throttle:rank=1,step=4-5": ("clock_drop", "1", EIGHT),
     "slow-rank:rank=6,step=3-4": ("clock_drop", "6", EIGHT),
     "slow-rank:rank=3,step=5-8,factor=1.1": ("clock_drop", "3", ["--ranks", 4, "--steps", 10]),
+    "throttle:rank=4-7,step=6-,factor=1.3": ("clock_drop", "4-7", HOSTS),
+    "throttle:rank=0-4,step=6-,factor=1.3": ("clock_drop", "0-4", HOSTS),
+    "throttle:rank=6-7,step=6-": ("clock_drop", "6-7", HOSTS),
     "straggling-step:rank=2,step=5": ("long_step", "2", EIGHT),
     "straggling-step:rank=0,factor=1.8": ("long_step", "0", ["--ranks", 2, "--steps", 6]),
     "imbalance:spread=0.6": ("uneven_work", ALL, EIGHT),
@@ -41,6 +45,7 @@ FAULTS = {
     "compilation": ("compilation", ALL, EIGHT),
     "launch-bound:pieces=64": ("launch_bound", ALL, EIGHT),
     "launch-bound:rank=3,pieces=64": ("launch_bound", "3", EIGHT),
+    "launch-bound:rank=6-7,pieces=64": ("launch_bound", "6-7", HOSTS),
     "launch-bound:step=6-,pieces=64": ("launch_bound", ALL, EIGHT),
     "memory-pressure": ("memory_pressure", ALL, [*EIGHT, "--memory-events"]),
     "memory-pressure:rank=2,ms=16": ("memory_pressure", "2", [*EIGHT, "--memory-events"]),
@@ -336,6 +341,31 @@ def test_two_faults_are_each_found_with_their_own_cost(tmp_path):
     alone = {fault["type"]: fault["job_effect_alone_total_ns"] / len(truth["steps"]) for fault in truth["faults"]}
     for finding in findings:
         assert finding["time_ns"] == pytest.approx(alone[{"slow_device": "slow-rank", "host_pause": "gc-pause"}[finding["mechanism"]]], rel=0.1)
+
+
+def test_a_clock_that_drops_further_than_all_others_is_told_beside_them(tmp_path):
+    faults = ["throttle:rank=all,step=6-,factor=1.05", "throttle:rank=3,step=6-,factor=1.5"]
+    truth = simulate(tmp_path, "--ranks", 8, "--steps", 8, *[word for fault in faults for word in ("--fault", fault)])
+    findings = [f for f in harness.analyze(tmp_path, tables=["findings"], top=None)["findings"] if f["kind"] == "fault"]
+    assert [(f["mechanism"], f["ranks"]) for f in findings] == [("clock_drop", "3"), ("clock_drop", ALL)]
+    assert "computes 50 % longer" in findings[0]["finding"] and "Every rank computes 5.0 % longer" in findings[1]["finding"]
+    step = sum(truth["job"]["step_ns"]) / len(truth["steps"])
+    # What remains of each is what the job loses by it once the other is gone, or with it.
+    assert findings[0]["time_ns"] == pytest.approx(truth["faults"][1]["job_effect_total_ns"] / len(truth["steps"]), rel=0.1, abs=0.005 * step)
+    assert findings[1]["time_ns"] == pytest.approx(truth["faults"][0]["job_effect_alone_total_ns"] / len(truth["steps"]), rel=0.1, abs=0.005 * step)
+
+
+@pytest.mark.parametrize("steps, faults, words", [
+    (10, ["step=4-6,factor=1.3", "step=8-,factor=1.3"], "computes 30 % longer for the same work than the 7 others in 8 of 10 steps"),
+    (8, [f"step={s}-{s + 1},factor={factor}" for s, factor in ((3, 1.1), (5, 1.2), (7, 1.3), (9, 1.4))], "computes 10-40 % longer"),
+], ids=["at times", "heats up"])
+def test_a_device_that_is_slow_unevenly_is_told(tmp_path, steps, faults, words):
+    simulate(tmp_path, "--ranks", 8, "--steps", steps, *[word for fault in faults for word in ("--fault", f"slow-rank:rank=3,{fault}")])
+    faults = [f for f in harness.analyze(tmp_path, tables=["findings"], top=None)["findings"] if f["kind"] == "fault"]
+    assert [(f["mechanism"], f["ranks"]) for f in faults] == [("slow_device", "3")]
+    assert words in faults[0]["finding"] and "varies from step to step" in faults[0]["against"]
+    healthy = harness.analyze(tmp_path, tables=[], options=["--what-if", "device:rank=3=peer"], top=None)["what_if"]
+    assert faults[0]["time_ns"] == pytest.approx(healthy[0]["gain_ns"], rel=0.1)
 
 
 def test_equal_faults_that_cover_each_other_are_both_found(tmp_path):

@@ -22,33 +22,39 @@ bool DeviceRow::is_even(const std::vector<u32>& steps) const {
   return most - least <= kRange * mean(steps) + kErrors * worst;
 }
 
-Ns above_peers(const JobModel& model, u32 rank, const std::vector<u32>& steps) {
+bool is_of_few_steps(const DeviceRow& row) {
+  constexpr u32 kLeastSteps = 3;  // else there is no other to compare with
+  const auto few = std::max<size_t>(1, static_cast<size_t>(kFewSteps * static_cast<double>(row.known)));
+  return row.known >= kLeastSteps && !row.high.empty() && row.high.size() <= few;
+}
+
+Ns above_peers(const JobModel& model, const DeviceRow& row, const std::vector<u32>& steps) {
   double sum = 0;
-  for (const u32 s : steps) {
-    const Cell& cell = model.cells.at(rank, s);
-    if (cell.factor > 1) sum += static_cast<double>(cell.device) * (1 - 1 / cell.factor);
-  }
+  for (const u32 s : steps)
+    if (const double excess = row.excess[s]; excess > 0)
+      sum += static_cast<double>(model.cells.at(row.rank, s).device) * (1 - 1 / (1 + excess));
   return static_cast<Ns>(std::min(sum, static_cast<double>(kMaxTime)));
 }
 
-DeviceRow device_row(const JobModel& model, u32 rank) {
+DeviceRow device_row(const JobModel& model, u32 rank, const std::vector<double>& shared) {
   DeviceRow row{.rank = rank};
-  Ns device = 0;
   for (u32 s = 0; s < model.cells.steps(rank); ++s) {
-    const Cell& cell = model.cells.at(rank, s);
+    Cell cell = model.cells.at(rank, s);
+    if (!shared.empty()) cell.factor /= shared[model.job.ranks[rank].job_steps[s]];
     row.excess.push_back(cell.is_known ? cell.excess() : 0);
     row.error.push_back(cell.error);
-    row.known += cell.is_known ? 1 : 0;
-    device += cell.device;
     if (cell.is_high()) row.high.push_back(s);
+    if (!cell.is_known) continue;
+    if (row.known++ == 0) row.first = s;
+    row.end = s + 1;
   }
   row.mean_excess = row.mean(row.high);
-  if (row.known > 0) row.mean_device = device / row.known;
   return row;
 }
 
-void level(const JobModel& model, u32 rank, const std::vector<u32>& steps, analyze::Scenario& scenario) {
-  for (const u32 s : steps) scenario.device[model.step_index(rank, s)] /= model.cells.at(rank, s).factor;
+void level(const JobModel& model, const DeviceRow& row, const std::vector<u32>& steps,
+           analyze::Scenario& scenario) {
+  for (const u32 s : steps) scenario.device[model.step_index(row.rank, s)] /= 1 + row.excess[s];
 }
 
 }  // namespace spotter::diagnose

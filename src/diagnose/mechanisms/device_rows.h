@@ -12,9 +12,9 @@ inline constexpr double kFewSteps = 0.2;   // or fewer: it is these steps' own t
 struct DeviceRow {
   u32 rank = 0;
   u32 known = 0;                                // steps in which it works
+  u32 first = 0, end = 0;                       // the first of them, and behind the last
   std::vector<u32> high = {};                   // steps in which it takes longer than its peers
   double mean_excess = 0;                       // over those
-  Ns mean_device = 0;                           // of all its steps
   std::vector<double> excess = {}, error = {};  // per step
 
   // Whether these steps are slow by about the same: their range is at most 40 % of their mean, and what the
@@ -23,13 +23,19 @@ struct DeviceRow {
   double mean(const std::vector<u32>& steps) const;
 };
 
-DeviceRow device_row(const JobModel& model, u32 rank);
+// `shared`, by the job's steps: how many times as long all take there, with which it is no longer than they;
+// empty: as the cells are.
+DeviceRow device_row(const JobModel& model, u32 rank, const std::vector<double>& shared = {});
+
+// Whether it is slow in some, but so few steps that these are to blame.
+bool is_of_few_steps(const DeviceRow& row);
 
 // What the rank's device takes longer than its peers' in these steps.
-Ns above_peers(const JobModel& model, u32 rank, const std::vector<u32>& steps);
+Ns above_peers(const JobModel& model, const DeviceRow& row, const std::vector<u32>& steps);
 
 // In the scenario the rank's device is as fast as its peers' in these steps; its jitter stays, as theirs
 // does.
-void level(const JobModel& model, u32 rank, const std::vector<u32>& steps, analyze::Scenario& scenario);
+void level(const JobModel& model, const DeviceRow& row, const std::vector<u32>& steps,
+           analyze::Scenario& scenario);
 
 }  // namespace spotter::diagnose

@@ -2,6 +2,7 @@
 
 #include "base/lower_median.h"
 #include "base/saturated.h"
+#include "diagnose/mechanisms/alike.h"
 #include "diagnose/mechanisms/list.h"
 #include "diagnose/mechanisms/words.h"
 #include "diagnose/model/launches.h"
@@ -50,27 +51,58 @@ double times_as_many(const JobModel& model, u32 r) {
   return usual > 0 ? a_step(r) / usual : 1;
 }
 
-std::optional<Candidate> of_rank(const JobModel& model, u32 r) {
-  std::vector<Compared> slower = slower_steps(model, r);
-  if (slower.empty() ||
-      static_cast<double>(slower.size()) < kMostSteps * static_cast<double>(model.job.ranks[r].steps()))
+// A rank whose host is slower than its stage's.
+struct SlowRank {
+  u32 rank;
+  std::vector<Compared> slower;
+  double times;  // as long as its peers
+  double more;   // times as many launches
+};
+
+std::optional<SlowRank> slow_rank(const JobModel& model, u32 r) {
+  SlowRank slow{r, slower_steps(model, r), 0, times_as_many(model, r)};
+  if (slow.slower.empty() ||
+      static_cast<double>(slow.slower.size()) < kMostSteps * static_cast<double>(model.job.ranks[r].steps()))
     return {};
-  double times = 0;
-  for (const Compared& c : slower) times += 1 / c.ratio / static_cast<double>(slower.size());
+  for (const Compared& c : slow.slower) slow.times += 1 / c.ratio / static_cast<double>(slow.slower.size());
+  return slow;
+}
+
+// On one host, for the same reason.
+bool are_one(const JobModel& model, const SlowRank& a, const SlowRank& b) {
+  const std::string& host = model.job.ranks[a.rank].host;
+  return !host.empty() && host == model.job.ranks[b.rank].host &&
+         model.stages.of[a.rank] == model.stages.of[b.rank] && are_alike(a.times, b.times) &&
+         (a.more > kSlower) == (b.more > kSlower);
+}
+
+Candidate of_ranks(const JobModel& model, const std::vector<SlowRank>& slow) {
   Candidate c;
-  c.ranks = {r};
-  const double more = times_as_many(model, r);
-  c.what = fmt::format("The host of {} takes {:.1f} times as long to launch its work as its peers' do{}",
-                       lower_first(who(model, c.ranks)), times,
-                       more > kSlower ? fmt::format(": it launches {:.1f} times as much", more) : "");
+  double times = 0, more = 0;
+  for (const SlowRank& one : slow) {
+    c.ranks.push_back(one.rank);
+    times += one.times / static_cast<double>(slow.size());
+    more += one.more / static_cast<double>(slow.size());
+  }
+  std::ranges::sort(c.ranks);
+  c.what = fmt::format("The host of {} takes {:.1f} times as long to launch {} work as {} peers' do{}",
+                       lower_first(who(model, c.ranks)), times, slow.size() == 1 ? "its" : "their",
+                       slow.size() == 1 ? "its" : "their",
+                       more <= kSlower    ? ""
+                       : slow.size() == 1 ? fmt::format(": it launches {:.1f} times as much", more)
+                                          : fmt::format(": they launch {:.1f} times as much", more));
   c.remedy =
       more > kSlower
-          ? "Find what differs on this rank: another path through the code, eager where the others are compiled, "
-            "settings for debugging or profiling."
+          ? fmt::format(
+                "Find what differs on {}: another path through the code, eager where the others are compiled, "
+                "settings for debugging or profiling.",
+                slow.size() == 1 ? "this rank" : "these ranks")
           : "Look at what slows this host's launches: the clock and the load of its processors, where its threads are pinned, "
             "other processes, and settings for debugging.";
-  c.undo = [&model, r, slower = std::move(slower)](analyze::Scenario& s) {
-    for (const Compared& one : slower) scale_launches(model.job, r, one.step, one.ratio, s);
+  c.undo = [&model, slow](analyze::Scenario& s) {
+    for (const SlowRank& one : slow)
+      for (const Compared& compared : one.slower)
+        scale_launches(model.job, one.rank, compared.step, compared.ratio, s);
   };
   return c;
 }
@@ -168,9 +200,13 @@ std::optional<Candidate> of_job(const JobModel& model) {
 
 std::vector<Candidate> find_candidates(const JobModel& model) {
   if (std::ranges::any_of(model.launches, &Launches::disagree)) return {};
-  std::vector<Candidate> all;
+  std::vector<SlowRank> slow;
   for (u32 r = 0; r < model.job.ranks.size(); ++r)
-    if (auto c = of_rank(model, r)) all.push_back(std::move(*c));
+    if (auto one = slow_rank(model, r)) slow.push_back(std::move(*one));
+  const auto fits = [&](const SlowRank& a, const SlowRank& b) { return are_one(model, a, b); };
+  std::vector<Candidate> all;
+  for (const std::vector<SlowRank>& group : groups_of(std::move(slow), fits))
+    all.push_back(of_ranks(model, group));
   if (all.empty())
     if (auto c = of_past(model)) all.push_back(std::move(*c));
   if (auto c = of_job(model)) all.push_back(std::move(*c));

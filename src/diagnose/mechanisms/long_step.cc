@@ -11,24 +11,17 @@
 namespace spotter::diagnose {
 namespace {
 
-constexpr size_t kLeastSteps = 3;  // else there is no other to compare with
-
-struct Slow {
-  u32 rank;
-  std::vector<u32> steps;  // of the rank
-};
-
 std::vector<Candidate> find_candidates(const JobModel& model) {
-  std::map<std::vector<i64>, std::vector<Slow>> ranks_by_steps;  // by the steps' numbers
+  std::map<std::vector<i64>, std::vector<DeviceRow>> ranks_by_steps;  // by the steps' numbers
+  const std::vector<RankShift> shifts = level_shifts(model).of_ranks;
   for (const std::vector<u32>& stage : comparable_ranks(model)) {
     const std::optional<double> limit =
-        varying_ranks(model, stage).empty() ? std::nullopt : std::optional(outer_limit(model, stage));
+        varying_ranks(model, stage, shifts).empty() ? std::nullopt : std::optional(outer_limit(model, stage));
     for (const u32 r : stage) {
       DeviceRow row = device_row(model, r);
       if (limit) std::erase_if(row.high, [&](u32 s) { return model.cells.at(r, s).factor <= *limit; });
-      const auto few = std::max<size_t>(1, static_cast<size_t>(kFewSteps * static_cast<double>(row.known)));
-      if (row.known >= kLeastSteps && !row.high.empty() && row.high.size() <= few)
-        ranks_by_steps[step_numbers(model, r, row.high)].push_back({r, row.high});
+      row.mean_excess = row.mean(row.high);
+      if (is_of_few_steps(row)) ranks_by_steps[step_numbers(model, r, row.high)].push_back(std::move(row));
     }
   }
   std::vector<Candidate> all;
@@ -36,9 +29,9 @@ std::vector<Candidate> find_candidates(const JobModel& model) {
     double excess = 0;
     Ns most = 0;
     Candidate c;
-    for (const Slow& one : slow) {
-      excess += device_row(model, one.rank).mean(one.steps) / static_cast<double>(slow.size());
-      most = add_saturated(most, above_peers(model, one.rank, one.steps));
+    for (const DeviceRow& one : slow) {
+      excess += one.mean_excess / static_cast<double>(slow.size());
+      most = add_saturated(most, above_peers(model, one, one.high));
       c.ranks.push_back(one.rank);
     }
     c.steps = steps;
@@ -52,7 +45,7 @@ std::vector<Candidate> find_candidates(const JobModel& model) {
                          is_one ? "Step" : "Steps", steps_text(c.steps), whose, is_one ? "takes" : "take",
                          1 + excess);
     c.undo = [&model, slow](analyze::Scenario& s) {
-      for (const Slow& one : slow) level(model, one.rank, one.steps, s);
+      for (const DeviceRow& one : slow) level(model, one, one.high, s);
     };
     all.push_back(std::move(c));
   }

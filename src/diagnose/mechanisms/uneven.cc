@@ -3,19 +3,43 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/lower_median.h"
+
 namespace spotter::diagnose {
 namespace {
 
 constexpr size_t kRanks = 3;
 
-double median_factor(const JobModel& model, const std::vector<u32>& stage, u32 step) {
-  std::vector<double> factors;
-  for (const u32 r : stage)
-    if (const Cell* cell = model.cells.find(r, step)) factors.push_back(cell->factor);
-  if (factors.empty()) return 1;
-  const auto middle = factors.begin() + static_cast<std::ptrdiff_t>(factors.size() / 2);
-  std::ranges::nth_element(factors, middle);
-  return *middle;
+// A step of a rank, as its cell is.
+struct Sample {
+  u32 step;  // of the job
+  double factor, error;
+};
+
+// Without its level's shifts: a clock that drops makes the work no more uneven.
+std::vector<Sample> samples_of(const JobModel& model, u32 rank, const std::vector<RankShift>& shifts) {
+  std::vector<Sample> samples;
+  std::vector<double> level(model.cells.steps(rank), 1);
+  for (const RankShift& shift : shifts) {
+    if (shift.row.rank != rank) continue;
+    // Those in which it shifts are slow in a part.
+    for (const u32 s : shift.drop.steps()) level[s] = 1 + shift.row.excess[s];
+    for (const u32 s : shift.drop.inner()) level[s] = 1 + shift.excess();
+  }
+  for (u32 s = 0; s < model.cells.steps(rank); ++s)
+    if (const Cell& cell = model.cells.at(rank, s); cell.is_known)
+      samples.push_back({model.job.ranks[rank].job_steps[s], cell.factor / level[s], cell.error});
+  return samples;
+}
+
+// By the job's steps.
+std::vector<double> medians_of(const JobModel& model, const std::vector<std::vector<Sample>>& ranks) {
+  std::vector<std::vector<double>> factors(static_cast<size_t>(model.steps));
+  for (const std::vector<Sample>& samples : ranks)
+    for (const Sample& sample : samples) factors[sample.step].push_back(sample.factor);
+  std::vector<double> medians;
+  for (std::vector<double>& of_step : factors) medians.push_back(of_step.empty() ? 1 : lower_median(of_step));
+  return medians;
 }
 
 }  // namespace
@@ -34,25 +58,33 @@ std::vector<std::vector<u32>> comparable_ranks(const JobModel& model) {
   return groups;
 }
 
-std::vector<u32> varying_ranks(const JobModel& model, const std::vector<u32>& stage) {
+std::vector<double> shared_factors(const JobModel& model, const std::vector<u32>& ranks) {
+  std::vector<std::vector<Sample>> samples;
+  for (const u32 r : ranks) samples.push_back(samples_of(model, r, {}));
+  std::vector<double> shared = medians_of(model, samples);
+  for (double& factor : shared) factor = std::max(1.0, factor);
+  return shared;
+}
+
+std::vector<u32> varying_ranks(const JobModel& model, const std::vector<u32>& stage,
+                               const std::vector<RankShift>& shifts) {
   constexpr double kLeast = 0.01, kErrors = 4, kPart = 0.3;
-  std::vector<double> shared;
-  for (u32 s = 0; s < model.steps; ++s) shared.push_back(median_factor(model, stage, s));
+  std::vector<std::vector<Sample>> samples;
+  for (const u32 r : stage) samples.push_back(samples_of(model, r, shifts));
+  const std::vector<double> shared = medians_of(model, samples);
   std::vector<u32> varying;
-  for (const u32 r : stage) {
-    double sum = 0, squares = 0, error = 0, n = 0;
-    for (u32 s = 0; s < model.cells.steps(r); ++s) {
-      const Cell& cell = model.cells.at(r, s);
-      if (!cell.is_known) continue;
-      const double own = cell.factor - shared[model.job.ranks[r].job_steps[s]];
+  for (size_t i = 0; i < stage.size(); ++i) {
+    double sum = 0, squares = 0, error = 0;
+    const auto n = static_cast<double>(samples[i].size());
+    for (const Sample& sample : samples[i]) {
+      const double own = sample.factor - shared[sample.step];
       sum += own;
       squares += own * own;
-      error += cell.error;
-      ++n;
+      error += sample.error;
     }
     if (n < 2) continue;
     const double deviation = std::sqrt(std::max(0.0, squares / n - (sum / n) * (sum / n)));
-    if (deviation > kLeast && deviation > kErrors * error / n) varying.push_back(r);
+    if (deviation > kLeast && deviation > kErrors * error / n) varying.push_back(stage[i]);
   }
   const bool are_many = varying.size() >= kRanks &&
                         static_cast<double>(varying.size()) >= kPart * static_cast<double>(stage.size());

@@ -13,6 +13,7 @@
 namespace spotter::diagnose {
 namespace {
 
+constexpr double kLeast = 0.01;  // that some rank takes longer in a step
 constexpr double kMore = 0.005;  // of the step: further calls that are worth a look
 constexpr double kAgree = 0.3;   // how far what runs show of them is from what kinds of work show
 
@@ -92,8 +93,9 @@ std::optional<Candidate> of_stages(const JobModel& model) {
   Candidate c;
   size_t varying = 0;
   double most = 0;
+  const std::vector<RankShift> shifts = level_shifts(model).of_ranks;
   for (const std::vector<u32>& ranks : comparable_ranks(model)) {
-    const std::vector<u32> vary = varying_ranks(model, ranks);
+    const std::vector<u32> vary = varying_ranks(model, ranks, shifts);
     if (vary.empty()) continue;
     const double limit = outer_limit(model, ranks);
     for (const u32 r : vary)
@@ -104,7 +106,7 @@ std::optional<Candidate> of_stages(const JobModel& model) {
     c.ranks.insert(c.ranks.end(), ranks.begin(), ranks.end());
     stages.push_back({ranks, limit});
   }
-  if (stages.empty()) return {};
+  if (stages.empty() || most < kLeast) return {};
   std::ranges::sort(c.ranks);
   c.what = fmt::format(
       "Work is uneven: on {} of {} ranks, others in each step, the same kernels take up to {} longer than on "
