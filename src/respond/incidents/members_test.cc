@@ -154,15 +154,15 @@ TEST(Members, HowAJobGoesOnIsKnownByWhatWasSaidSince) {
   Members members;
   Report said = report("gpu02", {2, 3}, 4);
   members.see(said, kAt);
-  const JobPace before = *members.pace("4711", kAt);
-  EXPECT_FALSE(heard_ratio(before, members.pace("4711", kAt), kAt + kSecond)) << "nobody has said more";
+  const JobPace before = *members.pace("4711");
+  EXPECT_FALSE(heard_ratio(before, members.pace("4711"), kAt + kSecond)) << "nobody has said more";
   members.see(said, kAt + kMinute);
-  EXPECT_FALSE(heard_ratio(before, members.pace("4711", kAt), kAt + kSecond)) << "it has made no step";
+  EXPECT_FALSE(heard_ratio(before, members.pace("4711"), kAt + kSecond)) << "it has made no step";
   said.job.steps = 950;
   said.job.step = 2 * kSecond;
   members.see(said, kAt + kMinute);
-  EXPECT_EQ(heard_ratio(before, members.pace("4711", kAt), kAt + kSecond), 2);
-  EXPECT_FALSE(heard_ratio(before, members.pace("4711", kAt), kAt + kHour));
+  EXPECT_EQ(heard_ratio(before, members.pace("4711"), kAt + kSecond), 2);
+  EXPECT_FALSE(heard_ratio(before, members.pace("4711"), kAt + kHour));
   EXPECT_FALSE(heard_ratio(before, {}, kAt));
 }
 
