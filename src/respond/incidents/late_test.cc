@@ -113,7 +113,8 @@ TEST(Late, WhatIsSilencedIsNotWrittenAnewEachSecond) {
   leader.slow();
   leader.pass(4 * kSecond);
   leader.keep(leader.incidents.conclude(kId, {}, leader.at));
-  leader.keep(leader.incidents.silence({.job = "4711", .until = leader.at + kDay, .reason = "it is known", .by = "carol"}, leader.at));
+  leader.keep(leader.incidents.silence(
+      {.job = "4711", .until = leader.at + kDay, .reason = "it is known", .by = "carol"}, leader.at));
   const i64 before = leader.count;
   for (int minute = 0; minute < 5 * 60; ++minute) {
     leader.slow();
