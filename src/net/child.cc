@@ -81,7 +81,8 @@ Result<std::unique_ptr<Child>> Child::start(Loop& loop, const ChildOrder& order,
                .descriptors = {input.fd, body->output.fd, body->errors.fd},
                .uid = order.uid,
                .output_bytes = order.output_bytes,
-               .memory_bytes = order.memory_bytes};
+               .memory_bytes = order.memory_bytes,
+               .descriptors_more = order.descriptors_more};
   for (const Descriptor& file : order.files) wanted.descriptors.push_back(file.fd);
   TRY_ASSIGN(const pid_t pid, spawn(wanted));
 

@@ -23,6 +23,7 @@ struct ChildOrder {
   Ns time = 0;                       // then it is killed
   size_t output_bytes = 0;           // more ends it
   size_t memory_bytes = 0;           // of its own; 0: any
+  size_t descriptors_more = 16;      // that it may have open beside its files: who asks many hosts needs more
 };
 
 class Child {

@@ -98,6 +98,10 @@ TEST_F(ChildTest, StaysOutOfTheWay) {
   EXPECT_EQ(output(order({"/usr/bin/nice"})), "19\n");
   EXPECT_EQ(output(order({"/bin/cat", "/proc/self/oom_score_adj"})), "1000\n");
   EXPECT_EQ(output(shell("ulimit -c")), "0\n");
+  EXPECT_EQ(output(shell("ulimit -n")), "19\n");
+  ChildOrder asks_many = shell("ulimit -n");
+  asks_many.descriptors_more = 200;
+  EXPECT_EQ(output(asks_many), "203\n");
 }
 
 TEST_F(ChildTest, AsAnotherUser) {

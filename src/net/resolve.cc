@@ -3,6 +3,7 @@
 #include <netdb.h>
 
 #include <boost/asio/io_context.hpp>
+#include <cerrno>
 #include <cstring>
 #include <deque>
 #include <memory>
@@ -23,7 +24,8 @@ Result<Endpoints> look_up(const std::string& host, u16 port) {
   hints.ai_flags = AI_ADDRCONFIG;
   addrinfo* list = nullptr;
   if (const int error = getaddrinfo(host.c_str(), nullptr, &hints, &list); error != 0)
-    return fail(Code::not_found, "there is no address of {}: {}", host, gai_strerror(error));
+    return fail(Code::not_found, "there is no address of {}: {}", host,
+                error == EAI_SYSTEM ? errno_text(errno) : gai_strerror(error));
   Endpoints endpoints;
   for (const addrinfo* a = list; a; a = a->ai_next) {
     tcp::endpoint endpoint;

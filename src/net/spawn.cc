@@ -19,7 +19,6 @@ namespace spotter::net {
 namespace {
 
 constexpr u32 kNobodysGroup = 65534;
-constexpr int kSpareDescriptors = 16;                 // of the program's own
 constexpr int kThisProcess = 1, kIdleDisk = 3 << 13;  // ioprio_set(2); its header is for C alone
 constexpr rlim_t kAddressShare = 16;  // of address space to memory: large arrays reserve what they may need
 
@@ -30,7 +29,7 @@ struct Prepared {
   pid_t parent = getpid();
   u32 uid = 0;
   bool becomes = false;
-  rlim_t output = 0, memory = 0;
+  rlim_t output = 0, memory = 0, descriptors_more = 0;
 };
 
 [[noreturn]] void give_up(const char* step) {
@@ -83,7 +82,7 @@ void go_first() {
   go_first();
   limit(RLIMIT_CORE, 0);
   limit(RLIMIT_FSIZE, p.output);
-  limit(RLIMIT_NOFILE, static_cast<rlim_t>(count + kSpareDescriptors));
+  limit(RLIMIT_NOFILE, static_cast<rlim_t>(count) + p.descriptors_more);
   if (p.memory > 0) {
     limit(RLIMIT_DATA, p.memory);
     limit(RLIMIT_AS, kAddressShare * p.memory);
@@ -120,6 +119,7 @@ Result<pid_t> spawn(const Spawn& wanted) {
   p.uid = wanted.uid.value_or(0);
   p.output = wanted.output_bytes;
   p.memory = wanted.memory_bytes;
+  p.descriptors_more = wanted.descriptors_more;
   const pid_t pid = fork();
   if (pid < 0) return fail(Code::io, "no process can be started: {}", errno_text(errno));
   if (pid == 0) become(p);

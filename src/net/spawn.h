@@ -19,6 +19,7 @@ struct Spawn {
   std::optional<u32> uid;            // whom to run it as, in no group; else as who this process is
   size_t output_bytes = 0;           // of each file that it writes; more ends it
   size_t memory_bytes = 0;           // of its own; 0: any
+  size_t descriptors_more = 16;      // that it may have open beside those
 };
 
 // Its process id; it is a child of this process. Errors: io. What goes wrong once there is a process is said

@@ -16,6 +16,7 @@ namespace {
 constexpr Ns kPatience = 2 * kMinute;             // beyond the capture, for files and their analysis
 constexpr size_t kMostOutput = size_t{16} << 20;  // of each file
 constexpr size_t kMostMemory = size_t{2} << 30;
+constexpr size_t kMostDescriptors = 16'384;  // it asks all hosts of the job at once, and looks up their names
 
 wire::CaptureRequest request_of(const InvestigationOrder& order) {
   wire::CaptureRequest request;
@@ -80,6 +81,7 @@ Result<std::unique_ptr<Investigation>> Investigation::start(net::Loop& loop, con
       .time = order.plan.warm_up + order.plan.window + kPatience,
       .output_bytes = kMostOutput,
       .memory_bytes = kMostMemory,
+      .descriptors_more = kMostDescriptors,
   };
   if (order.wants_report) {
     child.command.emplace_back("--report");
