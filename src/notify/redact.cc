@@ -160,8 +160,9 @@ void add_hosts_in(const std::string& text, Words& hosts) {
   constexpr std::string_view kBefore[] = {
       "on ",          "this is what ",  "did not answer ", "links of ",       "no port of ",
       "no clock of ", "PCIe links of ", "disks of ",       "file systems of "};
-  constexpr std::string_view kOthers[] = {"the", "this", "that", "those", "these", "it",
-                                          "its", "a",    "all",  "which", "rank",  "ranks"};
+  constexpr std::string_view kOthers[] = {"the", "this", "that",  "those", "these", "it",      "its",
+                                          "a",   "all",  "which", "rank",  "ranks", "average", "each",
+                                          "one", "both", "after", "as",    "since", "demand",  "time"};
   constexpr std::string_view kDoubtful = kDoubt;
   if (text.starts_with(kDoubtful)) {
     const std::string name = name_at(text, kDoubtful.size());

@@ -218,13 +218,14 @@ std::vector<Condition> Rules::pass(Ns at) {
 }
 
 std::vector<Condition> Rules::resolve(u64 fingerprint, Ns at) {
-  const auto it = std::ranges::find_if(watched_, [&](const auto& entry) {
-    return entry.second.is_firing && respond::fingerprint(entry.second.condition) == fingerprint;
-  });
-  if (it == watched_.end()) return {};
   std::vector<Condition> over;
-  end(it->second, at, over);
-  watched_.erase(it);
+  std::erase_if(watched_, [&](const auto& entry) {
+    const auto& [key, watched] = entry;
+    if (!watched.is_firing || respond::fingerprint(watched.condition) != fingerprint) return false;
+    Watched ended = watched;
+    end(ended, at, over);
+    return true;
+  });
   return over;
 }
 

@@ -114,3 +114,23 @@ def test_the_loss_that_a_loop_reads_is_no_fault_where_an_annotation_is_the_step(
     marks = ("ProfilerStep", "Optimizer.step", "Optimizer.zero_grad")
     rewrite(tmp_path, lambda events: [e for e in events if not str(e.get("name", "")).startswith(marks)])
     assert "host_sync" not in {f["mechanism"] for f in faults_of(tmp_path)}
+
+
+def test_a_device_that_is_slow_before_and_after_all_become_slow_is_slow_all_the_time(tmp_path):
+    simulated(tmp_path, *EIGHT, faults=["throttle:rank=all,step=6-,factor=1.5", "slow-rank:rank=3,factor=1.15"])
+    (fault,) = [f for f in faults_of(tmp_path) if f["mechanism"] == "slow_device"]
+    assert (fault["ranks"], fault["steps"], fault["against"]) == ("3", None, None) and "15 % longer" in fault["finding"], fault
+
+
+def test_clocks_that_drop_in_most_stages_of_one_rank_are_told(tmp_path):
+    simulated(tmp_path, "--ranks", 4, "--pp", 4, "--steps", 8, "--layers", 8, "--micro-batches", 8,
+              faults=["throttle:rank=0-2,step=5-,factor=1.5"])
+    drops = {f["ranks"] for f in faults_of(tmp_path) if f["mechanism"] == "clock_drop"}
+    assert drops and drops <= {"0", "1", "2", "0-1", "1-2", "0-2"}, drops
+
+
+def test_hosts_that_pause_at_different_times_are_not_one_thing(tmp_path):
+    simulated(tmp_path, "--ranks", 12, "--gpus-per-node", 4, "--steps", 8, "--layers", 4,
+              faults=[*(f"gc-pause:rank={rank},step=4,ms=120" for rank in range(4)), *(f"gc-pause:rank={rank},step=6,ms=120" for rank in range(4, 8))])
+    pauses = [f for f in faults_of(tmp_path) if f["mechanism"] == "host_pause"]
+    assert pauses and not [f for f in pauses if "at other steps" in f["finding"]], pauses

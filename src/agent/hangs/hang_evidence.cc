@@ -63,9 +63,9 @@ struct HangEvidence::Dumps {
 HangEvidence::HangEvidence(Parts parts) : parts_(std::move(parts)), post_(parts_.loop.poster()) {}
 HangEvidence::~HangEvidence() = default;
 
-void HangEvidence::gather(const respond::Incident& incident, bool hears_others, Done done) {
+bool HangEvidence::gather(const respond::Incident& incident, bool hears_others, Done done) {
   const std::string id = incident.id();
-  if (running_.contains(id)) return;
+  if (running_.contains(id)) return false;
   const auto pace = parts_.paces.of(incident.job.id);
   auto gathering = std::make_unique<Gathering>(
       respond::HangFacts{.host = parts_.host_name}, incident.job.id, pace ? pace->last_step : 0,
@@ -88,6 +88,7 @@ void HangEvidence::gather(const respond::Incident& incident, bool hears_others, 
   gathering->patience.set(kPatience, [this, id] { conclude(id, false); });
   running_.emplace(id, std::move(gathering));
   look(id);
+  return true;
 }
 
 void HangEvidence::look(const std::string& id) {

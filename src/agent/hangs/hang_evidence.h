@@ -39,11 +39,11 @@ class HangEvidence {
   explicit HangEvidence(Parts parts);
   ~HangEvidence();
 
-  // `done` is called later: at last after 8 s with what is known, and again where dumps tell more. Nothing
-  // while it is gathered already for this incident.
+  // `done` is called later: at last after 8 s with what is known, and again where dumps tell more. False: it
+  // is gathered already for this incident, and nothing is begun.
   using Done = std::function<void(respond::Conclusion)>;
   // `hears_others`: the other hosts of the job may still say what their ranks do.
-  void gather(const respond::Incident& incident, bool hears_others, Done done);
+  bool gather(const respond::Incident& incident, bool hears_others, Done done);
 
   static constexpr Ns kPatience = 8 * kSecond;
 

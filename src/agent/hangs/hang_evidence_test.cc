@@ -75,8 +75,8 @@ echo '{"tables":[{"name":"recorded_hang","columns":[
       ++times;
       concluded = std::move(c);
     };
-    evidence.gather(incident, false, done);
-    evidence.gather(incident, false, done);  // it is under way already
+    EXPECT_TRUE(evidence.gather(incident, false, done));
+    EXPECT_FALSE(evidence.gather(incident, false, done)) << "it is under way already";
     EXPECT_FALSE(concluded) << "nothing waits for it";
     EXPECT_TRUE(net::run_until(loop_, [&] { return concluded.has_value(); }));
     EXPECT_EQ(times, 1);

@@ -36,9 +36,9 @@ void HangWatch::begin(const respond::Incident& incident) {
   gather(incident);
 }
 
-void HangWatch::gather(const respond::Incident& incident) {
+bool HangWatch::gather(const respond::Incident& incident) {
   const bool hears_others = parts_.leading.why_alone(incident.job.id).empty();
-  evidence_.gather(incident, hears_others, [this, id = incident.id()](respond::Conclusion conclusion) {
+  return evidence_.gather(incident, hears_others, [this, id = incident.id()](respond::Conclusion conclusion) {
     const Ns now = parts_.host.unix_now();
     for (std::string& sentence : parts_.rules.ruled_out(now))
       conclusion.against.push_back(std::move(sentence));
@@ -56,8 +56,8 @@ void HangWatch::fires(const respond::Condition& condition) {
   if (told_.contains(key)) return;
   const auto incident = parts_.incidents.concluded(condition);
   if (!incident) return;
-  told_.emplace(key, incident->id());
-  gather(*incident);
+  // What comes while it is gathered already is said again in half a minute.
+  if (gather(*incident)) told_.emplace(key, incident->id());
 }
 
 void HangWatch::pass(Ns now) {

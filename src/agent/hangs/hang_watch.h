@@ -41,7 +41,7 @@ class HangWatch {
   void pass(Ns now);                                // each second or two; Unix time
 
  private:
-  void gather(const respond::Incident& incident);
+  bool gather(const respond::Incident& incident);
 
   Parts parts_;
   RasWatch ras_;

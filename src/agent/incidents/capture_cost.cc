@@ -73,18 +73,24 @@ void IncidentCaptures::settle_cost(const std::string& job, const std::vector<Spa
 
 // How steps after a canary were to those before. Where none is seen here: as another host has told of them
 // since.
-std::optional<double> IncidentCaptures::aftermath(const Running& canary,
+std::optional<double> IncidentCaptures::aftermath(const std::string& id, const Running& canary,
                                                   const respond::CaptureCost& cost) const {
   const auto here = parts_.paces.of(canary.job);
   if (!canary.before || (here && here->step != 0)) return cost.aftermath_ratio;
-  return respond::heard_ratio(*canary.before, parts_.leading.pace(canary.job), canary.span.until);
+  respond::JobPace before = *canary.before;
+  // What was heard before may be of before it became slow.
+  const auto incident = parts_.incidents.find(id);
+  if (incident && incident->symptom.unit == "s" && incident->symptom.now)
+    before.step =
+        std::max(before.step, static_cast<Ns>(*incident->symptom.now * static_cast<double>(kSecond)));
+  return respond::heard_ratio(before, parts_.leading.pace(canary.job), canary.span.until);
 }
 
 // After a canary: the others, if it goes on as before.
 void IncidentCaptures::go_on(const std::string& id, const Running& canary) {
   const respond::CaptureCost cost =
       parts_.paces.cost(canary.job, slow_since(id), canary.span.from, canary.span.until);
-  const auto ratio = aftermath(canary, cost);
+  const auto ratio = aftermath(id, canary, cost);
   if (!ratio) {
     budget_.ended(canary.job, parts_.host.unix_now(), {}, {}, {});
     return refuse(id, "one rank alone was traced: how the job went on after it is not known");

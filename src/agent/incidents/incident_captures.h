@@ -110,7 +110,8 @@ class IncidentCaptures {
   // `conclusion`: what is known all the same.
   void refuse(const std::string& id, std::string why, respond::Conclusion conclusion = {});
   Ns slow_since(const std::string& id) const;
-  std::optional<double> aftermath(const Running& canary, const respond::CaptureCost& cost) const;
+  std::optional<double> aftermath(const std::string& id, const Running& canary,
+                                  const respond::CaptureCost& cost) const;
   bool stands_since(const std::string& job, Ns until, Ns now) const;
 
   Parts parts_;

@@ -53,7 +53,11 @@ std::optional<Allocations> allocations(const JobModel& model, bool is_full) {
   c.ranks = {ranks.begin(), ranks.end()};
   if (2 * std::ssize(steps) < model.steps) c.steps = {steps.begin(), steps.end()};
   for (const u32 r : c.ranks) found.held = std::max(found.held, held_by(model, r));
-  found.calls_a_step = times_a_step(model, calls, c.ranks);
+  const double calls_a_step = times_a_step(model, calls, c.ranks);
+  found.calls = c.steps.empty()
+                    ? calls_text(calls_a_step) + " a step"
+                    : fmt::format("{} in {} {}", calls_text(calls_a_step * static_cast<double>(model.steps)),
+                                  c.steps.size() == 1 ? "step" : "steps", steps_text(c.steps));
   c.is_named = true;
   c.undo = [&model, all, syncs](analyze::Scenario& s) {
     end_pauses(model, all, s);

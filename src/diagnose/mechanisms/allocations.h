@@ -2,6 +2,7 @@
 // without.
 #pragma once
 #include <optional>
+#include <string>
 
 #include "diagnose/mechanism.h"
 
@@ -14,8 +15,8 @@ inline constexpr double kFull = 0.95;
 // only in the first step: while memory is taken for the first time that is as it should be.
 struct Allocations {
   Candidate candidate;
-  double calls_a_step = 0;
-  double held = 0;  // the most of a device's memory among them
+  std::string calls = {};  // "4 calls a step", "40 calls in step 7"
+  double held = 0;         // the most of a device's memory among them
 };
 std::optional<Allocations> allocations(const JobModel& model, bool is_full);
 

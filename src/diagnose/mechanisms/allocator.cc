@@ -10,15 +10,10 @@ std::vector<Candidate> find_candidates(const JobModel& model) {
   if (!found) return {};
   Candidate& c = found->candidate;
   const bool is_one = c.ranks.size() == 1 || are_all(model, c.ranks);
-  const std::string calls =
-      c.steps.empty()
-          ? calls_text(found->calls_a_step) + " a step"
-          : fmt::format("{} in {} {}", calls_text(found->calls_a_step * static_cast<double>(model.steps)),
-                        c.steps.size() == 1 ? "step" : "steps", steps_text(c.steps));
   c.what = fmt::format(
       "{} {} device memory from the driver and {} it back within the steps, by {} (cudaMalloc, cudaFree): the allocator's cache is "
       "too small for what the step holds, and cudaFree waits for the device",
-      who(model, c.ranks), is_one ? "takes" : "take", is_one ? "gives" : "give", calls);
+      who(model, c.ranks), is_one ? "takes" : "take", is_one ? "gives" : "give", found->calls);
   return {std::move(c)};
 }
 

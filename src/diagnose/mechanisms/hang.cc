@@ -1,6 +1,8 @@
 #include <algorithm>
 #include <map>
 
+#include "base/lower_median.h"
+#include "base/saturated.h"
 #include "base/time.h"
 #include "diagnose/mechanisms/list.h"
 #include "diagnose/mechanisms/recorded_hang.h"
@@ -67,17 +69,19 @@ std::optional<Missing> missing_in(const std::string& name, const std::vector<Ask
 }
 
 // Of those that were recorded to their end.
-Ns longest_step(const JobModel& model) {
-  Ns longest = 0;
+Ns usual_step(const JobModel& model) {
+  std::vector<Ns> lengths;
   for (const analyze::RankProgram& rank : model.job.ranks)
-    for (u32 step = 0; step + 1 < rank.steps(); ++step) longest = std::max(longest, rank.step_length(step));
-  return longest;
+    for (u32 step = 0; step + 1 < rank.steps(); ++step) lengths.push_back(rank.step_length(step));
+  return lengths.empty() ? 0 : lower_median(lengths);
 }
 
 // A recording that ends while somebody is late looks the same, for as long as he is late.
 bool is_long(const JobModel& model, const Missing& missing) {
-  const Ns waited = std::ranges::min_element(missing.waiting, {}, &Asked::waited)->waited;
-  return waited > std::max(kLeastWait, longest_step(model));
+  constexpr Ns kSteps = 3;
+  std::vector<Ns> waited;
+  for (const Asked& a : missing.waiting) waited.push_back(a.waited);
+  return lower_median(waited) > std::max(kLeastWait, multiply_saturated(usual_step(model), kSteps));
 }
 
 std::optional<Candidate> of_traces(const JobModel& model) {
@@ -153,7 +157,7 @@ const Mechanism kHang = {
     .name = "hang",
     .summary =
         "At the recording's end most ranks of a group have launched collectives that did not end, and one or a few have launched fewer, all of which ended: they did "
-        "not arrive, and were waited for by then for over 0.5 s and longer than any whole step took. Of several groups the one whose missing rank did something last the longest ago counts. Calls are counted by record_param_comms. Dumps of flight "
+        "not arrive, and were waited for by then for over 0.5 s and three usual steps. Of several groups the one whose missing rank did something last the longest ago counts. Calls are counted by record_param_comms. Dumps of flight "
         "recorders tell it, too, beside the traces or alone (flight_recorder): ranks wait in a call that others have not made, or for a send. Where both name the same ranks it is "
         "certain.",
     .remedy =

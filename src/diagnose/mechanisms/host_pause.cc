@@ -56,8 +56,10 @@ std::vector<std::vector<RankPauses>> alike(const JobModel& model, const std::vec
   for (std::vector<RankPauses>& group : groups) {
     if (group.size() >= kSeveral && 2 * group.size() >= model.job.ranks.size())
       all.push_back(std::move(group));
+    else if (group.size() == 1)
+      single.push_back(std::move(group[0]));
     else
-      single.insert(single.end(), group.begin(), group.end());
+      for (RankPauses& rank : group) all.push_back({std::move(rank)});
   }
   // So is what most ranks have as long, each in steps of its own: a collection of garbage.
   std::ranges::sort(single, {}, &RankPauses::excess);

@@ -72,7 +72,7 @@ std::optional<SlowRank> slow_rank(const JobModel& model, u32 r) {
 bool are_one(const JobModel& model, const SlowRank& a, const SlowRank& b) {
   const std::string& host = model.job.ranks[a.rank].host;
   return !host.empty() && host == model.job.ranks[b.rank].host &&
-         model.stages.of[a.rank] == model.stages.of[b.rank] && are_alike(a.times, b.times) &&
+         model.stages.of[a.rank] == model.stages.of[b.rank] && are_alike(a.times - 1, b.times - 1) &&
          (a.more > kSlower) == (b.more > kSlower);
 }
 

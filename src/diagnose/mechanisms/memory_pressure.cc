@@ -11,10 +11,10 @@ std::vector<Candidate> find_candidates(const JobModel& model) {
   Candidate& c = found->candidate;
   const bool is_one = c.ranks.size() == 1 || are_all(model, c.ranks);
   c.what = fmt::format(
-      "{} {} up to {} of the device's memory and {} out of it: by {} a step (cudaFree, cudaMalloc) memory is given back to the driver, which waits for "
+      "{} {} up to {} of the device's memory and {} out of it: by {} (cudaFree, cudaMalloc) memory is given back to the driver, which waits for "
       "the device, and asked for anew",
       who(model, c.ranks), is_one ? "holds" : "hold", percent_of(found->held), is_one ? "runs" : "run",
-      calls_text(found->calls_a_step));
+      found->calls);
   return {std::move(c)};
 }
 

@@ -74,11 +74,24 @@ bool is_slow(const DeviceRow& row) {
          row.is_even(row.high);
 }
 
+// Of two ranks work of unequal size makes now the one, now the other slower: the other one never is, in steps
+// enough.
+bool is_told_by_one(const JobModel& model, const std::vector<u32>& ranks, const std::vector<DeviceRow>& rows,
+                    const std::vector<double>& shared) {
+  constexpr u32 kLeastKnown = 6;
+  return std::ranges::all_of(ranks, [&](u32 r) {
+    const bool is_slow_one = std::ranges::any_of(rows, [&](const DeviceRow& row) { return row.rank == r; });
+    return is_slow_one ? device_row(model, r, shared).known >= kLeastKnown
+                       : device_row(model, r, shared).high.empty();
+  });
+}
+
 // Slow ranks that no other pattern fits: a device that heats up, or is slow at times. What their peers have
-// at the same time is the job's; where they are many, or half of few, it is the work that is uneven.
+// at the same time is the job's; where more than half of them are, it is the work that is uneven.
 std::vector<DeviceRow> unsteady_rows(const JobModel& model) {
   constexpr double kLeast = 0.02;
   constexpr u32 kLeastKnown = 4;
+  constexpr size_t kSeveral = 3;
   const std::vector<RankShift> shifts = level_shifts(model).of_ranks;
   const auto has_shift = [&](u32 rank) {
     return std::ranges::any_of(shifts, [&](const RankShift& shift) { return shift.row.rank == rank; });
@@ -94,7 +107,10 @@ std::vector<DeviceRow> unsteady_rows(const JobModel& model) {
       if (row.known < kLeastKnown || is_rare || is_of_few_steps(row) || row.mean_excess < kLeast) continue;
       if (!has_shift(r) && !is_slow(device_row(model, r))) rows.push_back(std::move(row));
     }
-    if (2 * rows.size() <= ranks.size()) std::ranges::move(rows, std::back_inserter(unsteady));
+    if (2 * rows.size() > ranks.size() ||
+        (ranks.size() < kSeveral && !is_told_by_one(model, ranks, rows, shared)))
+      continue;
+    std::ranges::move(rows, std::back_inserter(unsteady));
   }
   return unsteady;
 }
@@ -103,8 +119,14 @@ std::vector<Candidate> find_candidates(const JobModel& model) {
   std::vector<DeviceRow> slow;
   for (u32 r = 0; r < model.job.ranks.size(); ++r)
     if (DeviceRow row = device_row(model, r); is_slow(row)) slow.push_back(std::move(row));
+  // Beside what all have in common some are slow all the time.
+  std::vector<DeviceRow> unsteady = unsteady_rows(model);
+  for (DeviceRow& row : unsteady)
+    if (is_slow(row)) slow.push_back(std::move(row));
+  std::erase_if(unsteady, [](const DeviceRow& row) { return row.excess.empty() || is_slow(row); });
   const auto are_one = [&](const DeviceRow& a, const DeviceRow& b) {
-    return model.stages.of[a.rank] == model.stages.of[b.rank] && are_alike(a.mean_excess, b.mean_excess);
+    return model.stages.of[a.rank] == model.stages.of[b.rank] && are_alike(a.mean_excess, b.mean_excess) &&
+           (is_slow(a) || step_numbers(model, a.rank, a.high) == step_numbers(model, b.rank, b.high));
   };
   std::vector<Candidate> all;
   const auto add = [&](std::vector<DeviceRow> rows, bool is_steady) {
@@ -113,7 +135,7 @@ std::vector<Candidate> find_candidates(const JobModel& model) {
       all.push_back(candidate_of(model, group, is_steady));
   };
   add(std::move(slow), true);
-  add(unsteady_rows(model), false);
+  add(std::move(unsteady), false);
   return all;
 }
 

@@ -146,7 +146,8 @@ std::vector<Reference> references_of(const JobModel& model, const std::vector<Gr
   if (!group.sort.is_send && group.sort.hosts == 1 && group.knows_hosts) {
     std::vector<double> inside;
     for (const Group& other : all)
-      if (&other != &group && !other.sort.is_send && other.sort.hosts == 1 && other.sort != group.sort)
+      if (&other != &group && !other.sort.is_send && other.sort.hosts == 1 && other.knows_hosts &&
+          other.sort != group.sort)
         inside.push_back(other.bandwidth());
     if (!inside.empty())
       references.push_back({*std::ranges::max_element(inside), "other groups within hosts move"});
@@ -188,7 +189,7 @@ std::optional<Candidate> candidate_of(const JobModel& model, const std::vector<G
   Ns most = 0;
   for (const u32 call : group.calls) most = add_saturated(most, model.job.calls[call].transfer);
   c.most = most;
-  const Ns round = group.sort.hosts == 1 ? analyze::kRound : analyze::kRoundOfHosts;
+  const Ns round = group.sort.hosts == 1 && group.knows_hosts ? analyze::kRound : analyze::kRoundOfHosts;
   c.undo = [&model, calls = group.calls, best, round](analyze::Scenario& s) {
     for (const u32 call : calls) {
       const auto ideal =

@@ -61,9 +61,7 @@ std::vector<std::vector<u32>> comparable_ranks(const JobModel& model) {
 std::vector<double> shared_factors(const JobModel& model, const std::vector<u32>& ranks) {
   std::vector<std::vector<Sample>> samples;
   for (const u32 r : ranks) samples.push_back(samples_of(model, r, {}));
-  std::vector<double> shared = medians_of(model, samples);
-  for (double& factor : shared) factor = std::max(1.0, factor);
-  return shared;
+  return medians_of(model, samples);
 }
 
 std::vector<u32> varying_ranks(const JobModel& model, const std::vector<u32>& stage,

@@ -31,14 +31,16 @@ std::string steps_text(const std::vector<i64>& steps);
 // The numbers of the first few of them.
 std::vector<i64> few_ranks(const JobModel& model, const std::vector<u32>& ranks);
 
-// Whether these are the job: nothing was recorded of others that calls name.
+// Whether nothing was recorded of others that calls name; where a file does not say whose it is nobody knows.
+inline bool has_others(const JobModel& model) {
+  return !model.job.absent.empty() &&
+         std::ranges::all_of(model.job.ranks, [](const auto& rank) { return rank.rank.has_value(); });
+}
 inline bool is_whole_job(const JobModel& model, const std::vector<u32>& ranks) {
-  return ranks.size() == model.job.ranks.size() && model.job.absent.empty();
+  return ranks.size() == model.job.ranks.size() && !has_others(model);
 }
 // Whether it is a job of one rank, as far as one can see.
-inline bool is_single(const JobModel& model) {
-  return model.job.ranks.size() == 1 && model.job.absent.empty();
-}
+inline bool is_single(const JobModel& model) { return model.job.ranks.size() == 1 && !has_others(model); }
 
 // "Rank 5 (host n3)", "Ranks 0-3 (host n0)", "Ranks 0-3, 7"; "Every rank" for all of several, "Every traced
 // rank (0-3)" where there are others.

@@ -76,25 +76,29 @@ std::vector<SyncAt> syncs_of(const JobProgram& job) {
     const std::vector<SkeletonRow>& rows = job.ranks[r].rows();
     size_t open = syncs.size(), first_of_step = open;  // `open`: since the last launch
     i64 launched = 0, waited = 0;                      // in the step so far
-    std::vector<i64> launched_by;                      // each wait of the step, before it
+    i64 begun = 0;                                     // with collectives
+    std::vector<i64> begun_by;                         // each wait of the step, before it
     i64 step = -1;
     for (u32 i = 0; i < rows.size(); ++i) {
       if (rows[i].op == SkeletonOp::step || rows[i].op == SkeletonOp::end) {
         syncs.resize(open);
-        // Before a mark of its own begins the next step a loop reads its loss and copies the next batch.
-        launched_by.resize(std::min(launched_by.size(), syncs.size() - first_of_step));
-        for (i64 tail = 1; !job.ranks[r].are_by_optimizer && !launched_by.empty() &&
-                           syncs.back().kind == Cause::none && launched - launched_by.back() <= tail;
+        // Before a mark of its own begins the next step a loop reads its loss and copies the next batch: a
+        // few waits, with a copy for each. Many of them are a fault.
+        constexpr i64 kFew = 3;
+        begun_by.resize(std::min(begun_by.size(), syncs.size() - first_of_step));
+        for (i64 tail = 1; tail <= kFew && !job.ranks[r].are_by_optimizer && !begun_by.empty() &&
+                           syncs.back().kind == Cause::none && begun - begun_by.back() <= tail;
              ++tail) {
-          launched_by.pop_back();
+          begun_by.pop_back();
           syncs.pop_back();
         }
-        launched_by.clear();
+        begun_by.clear();
         first_of_step = open = syncs.size();
-        launched = waited = 0;
+        launched = waited = begun = 0;
         ++step;
       }
-      if (rows[i].op == SkeletonOp::run) launched += rows[i].count;
+      if (rows[i].op == SkeletonOp::run) launched += rows[i].count, begun += rows[i].count;
+      if (rows[i].op == SkeletonOp::collective) ++begun;
       if (rows[i].op == SkeletonOp::sync && step >= 0) {
         // Behind an optimizer, which ends the step for us, a loop reads its loss: a copy for each wait, and
         // nothing else of the next step was launched.
@@ -102,7 +106,7 @@ std::vector<SyncAt> syncs_of(const JobProgram& job) {
             job.ranks[r].are_by_optimizer && rows[i].cause == Cause::none && launched <= ++waited;
         if (!is_behind_step) {
           syncs.push_back({r, static_cast<u32>(step), i, rows[i].cause});
-          launched_by.push_back(launched);
+          begun_by.push_back(begun);
         }
       }
       if (rows[i].op == SkeletonOp::run || rows[i].op == SkeletonOp::collective) open = syncs.size();

@@ -35,15 +35,26 @@ constexpr const char* kReceipts[] = {"host", "rank", "state", "reason"};
 enum : size_t { kHost, kRank, kState, kReason };
 
 // "0-3,7"; no more than a few of them.
-std::vector<i64> ranks_in(std::string_view text) {
-  std::vector<i64> ranks;
+struct Range {
+  i64 first = 0, last = 0;
+};
+std::vector<Range> ranges_in(std::string_view text) {
+  std::vector<Range> ranges;
   for (const std::string& word : split_commas(text)) {
     const size_t dash = std::min(word.find('-'), word.size());
     const auto first = whole_number(std::string_view(word).substr(0, dash));
     const auto last = dash == word.size() ? first : whole_number(std::string_view(word).substr(dash + 1));
-    for (i64 rank = first.value_or(1); first && last && rank <= *last && ranks.size() < kMostSuspects; ++rank)
-      ranks.push_back(rank);
+    if (first && last) ranges.push_back({*first, *last});
   }
+  return ranges;
+}
+
+// The first of them.
+std::vector<i64> ranks_in(std::string_view text) {
+  std::vector<i64> ranks;
+  for (const Range& range : ranges_in(text))
+    for (i64 rank = range.first; rank <= range.last && ranks.size() < kMostSuspects; ++rank)
+      ranks.push_back(rank);
   return ranks;
 }
 
@@ -105,11 +116,20 @@ void add_reasons(const Traced& traced, std::vector<std::string>& not_known) {
   }
 }
 
+bool are_all_in(std::string_view text, const Traced& traced) {
+  const std::vector<Range> ranges = ranges_in(text);
+  return !traced.hosts.empty() && std::ranges::all_of(traced.hosts, [&](const auto& host) {
+    return std::ranges::any_of(
+        ranges, [&](const Range& range) { return range.first <= host.first && host.first <= range.last; });
+  });
+}
+
 class Findings {
  public:
   explicit Findings(const Table& table) : table_(table) { columns_.find(table); }
 
-  Conclusion conclude(const Traced& traced) const {
+  // `are_some`: others were not traced.
+  Conclusion conclude(const Traced& traced, bool are_some) const {
     Conclusion c;
     std::optional<size_t> first, rival;
     for (size_t row = 0; row < table_.rows(); ++row) {
@@ -128,10 +148,19 @@ class Findings {
     c.verdict = verdict(*first, rival, traced);
     if (const std::string_view against = columns_.text(*first, kAgainst); !against.empty())
       c.against.push_back(kDoubt + std::string(against));
+    if (are_some && are_all_in(columns_.text(*first, kRanks), traced)) doubt(traced, c);
     return c;
   }
 
  private:
+  // What all that were traced have, nobody else has been compared with: of several it is likely the whole
+  // job's.
+  static void doubt(const Traced& traced, Conclusion& c) {
+    if (traced.hosts.size() > 1) return c.verdict->suspects.clear();
+    c.verdict->confidence = Confidence::low;
+    c.against.push_back(kDoubt + std::string("no other rank was traced, which may have it as well"));
+  }
+
   Evidence evidence(size_t row) const {
     const std::string command(columns_.text(row, kCommand));
     Evidence e{
@@ -163,17 +192,6 @@ class Findings {
   Columns columns_{kFindings};
 };
 
-// What all that were traced have, nobody else has been compared with: of several it is likely the whole
-// job's.
-void doubt_all_traced(const Traced& traced, Conclusion& c) {
-  if (!c.verdict || c.verdict->suspects.empty() || c.verdict->suspects.size() != traced.hosts.size()) return;
-  for (const Suspect& suspect : c.verdict->suspects)
-    if (!suspect.rank || !traced.hosts.contains(*suspect.rank)) return;
-  if (traced.hosts.size() > 1) return c.verdict->suspects.clear();
-  c.verdict->confidence = Confidence::low;
-  c.against.push_back(kDoubt + std::string("no other rank was traced, which may have it as well"));
-}
-
 }  // namespace
 
 std::set<i64> ranks_traced(const Table& receipts) {
@@ -185,10 +203,9 @@ std::set<i64> ranks_traced(const Table& receipts) {
 Conclusion conclusion_of(const Table& findings, const Table& receipts, i64 ranks,
                          const std::set<i64>& before) {
   const Traced traced = traced_by(receipts);
-  Conclusion c = Findings(findings).conclude(traced);
+  Conclusion c = Findings(findings).conclude(traced, ranks > static_cast<i64>(traced.written));
   const i64 only_before =
       std::ranges::count_if(before, [&](i64 rank) { return !traced.hosts.contains(rank); });
-  if (ranks > static_cast<i64>(traced.written)) doubt_all_traced(traced, c);
   if (const i64 untraced = ranks - only_before - static_cast<i64>(traced.written); ranks > 0 && untraced > 0)
     c.not_known.push_back(fmt::format("{} of {} ranks were not traced", untraced, ranks));
   add_reasons(traced, c.not_known);

@@ -76,6 +76,7 @@ TEST(Conclusion, WhatAllThatWereTracedHaveOthersMayHave) {
   EXPECT_TRUE(one.against[0].starts_with(kDoubt)) << one.against[0];
   EXPECT_EQ(of("0-6", 8, 1024).verdict->suspects.size(), 7u);
   EXPECT_EQ(of("0-7", 8, 8).verdict->suspects.size(), 8u);
+  EXPECT_TRUE(of("0-15", 16, 64).verdict->suspects.empty()) << "of which not all are named";
 }
 
 TEST(Conclusion, WithoutAFaultNothingIsNamed) {

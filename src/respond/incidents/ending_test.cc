@@ -91,6 +91,12 @@ TEST(Ending, AJobThatEndsHasNothingMended) {
   EXPECT_EQ(last.word, Word::resolved);
   EXPECT_EQ(last.incident.ending, Ending::over);
   EXPECT_TRUE(last.incident.has_job_ended);
+  // A host leaves the job, which is mended.
+  Leader elastic;
+  elastic.begin();
+  elastic.say(1, false, false, true);
+  elastic.say(0, false);
+  EXPECT_FALSE(elastic.pass(6 * kMinute).incident.has_job_ended);
   // It is slow again when it is begun anew, and that is mended.
   leader.say(0, true);
   leader.pass(kSecond);

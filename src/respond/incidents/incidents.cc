@@ -69,7 +69,9 @@ Incidents::Changes Incidents::take(const Condition& condition, Ns at, bool stand
         ending = Ending::not_known;
       else if (ending == Ending::not_known)
         ending = Ending::over;  // who is left knows
-      if (condition.has_job_ended) kept->incident.has_job_ended = true;
+      // The last to end decides: of a job that loses a host and goes on the others may be mended.
+      if (condition.has_job_ended || kept->firing.empty())
+        kept->incident.has_job_ended = condition.has_job_ended;
     }
     return changes;
   }
@@ -191,10 +193,15 @@ void Incidents::set_back(Ns at) {
   for (Kept& kept : incidents_) {
     for (Ns* time : {&kept.began, &kept.asked, &kept.ask_again}) *time = std::min(*time, at);
     kept.grace = std::min(kept.grace, at + options_.grace);
-    kept.incident.fired = std::min(kept.incident.fired, at);
+    for (Ns* time : {&kept.incident.fired, &kept.incident.told, &kept.incident.closed})
+      *time = std::min(*time, at);
     for (auto& [key, condition] : kept.firing) condition.at = std::min(condition.at, at);
   }
-  for (auto& [key, learnt] : learnt_) learnt.at = std::min(learnt.at, at);
+  for (auto& [key, learnt] : learnt_) {
+    learnt.at = std::min(learnt.at, at);
+    learnt.closed = std::min(learnt.closed, at);
+  }
+  for (auto& [key, mended] : mended_) mended = std::min(mended, at);
 }
 
 Incidents::Changes Incidents::pass(Ns at) {

@@ -49,24 +49,25 @@ void JobPaces::see_steps(const Sample& sample) {
     Job* const known = job_of(row.of.job);
     if (!known) return;
     Job& job = *known;
-    if (job.counted.size() >= kMostRanks && !job.counted.contains(row.of.rank)) {
+    const std::pair of(row.of.rank, row.of.user);
+    if (job.counted.size() >= kMostRanks && !job.counted.contains(of)) {
       ++left_out_;
       return;
     }
     job.seen = sample.at;
     job.pace.user = row.of.user;
-    const auto before = job.counted.find(row.of.rank);
+    const auto before = job.counted.find(of);
     const bool is_anew = before != job.counted.end() && row.steps < before->second;
     const i64 count = before == job.counted.end() || is_anew ? 0 : row.steps - before->second;
-    job.counted[row.of.rank] = row.steps;
+    job.counted[of] = row.steps;
     if (is_anew) {
       // Its processes are others: it is as young as they are.
-      job.first_count.erase(row.of.rank);
+      job.first_count.erase(of);
       job.pace.first = job.pace.steps = 0;
       job.last.clear();
       job.waits.clear();
     }
-    const i64 first = job.first_count.try_emplace(row.of.rank, row.steps).first->second;
+    const i64 first = job.first_count.try_emplace(of, row.steps).first->second;
     if (row.steps > 0 && job.pace.first == 0) job.pace.first = sample.at;
     job.pace.steps = std::max(job.pace.steps, row.steps - first);
     if (!job.has_shown || row.of.rank < job.shown) {
@@ -90,9 +91,9 @@ void JobPaces::see_steps(const Sample& sample) {
     std::vector<Ns> usual;
     for (size_t i = job.last.size() - std::min(kUsual, job.last.size()); i < job.last.size(); ++i)
       usual.push_back(job.last[i].took);
-    job.pace.step = lower_median(usual);
     const auto few = static_cast<std::ptrdiff_t>(std::min(kFew, usual.size()));
     job.pace.longest = *std::max_element(usual.end() - few, usual.end());
+    job.pace.step = lower_median(usual);  // which reorders them
     constexpr size_t kWaits = 8;
     if (job.pace.last_step != 0) job.waits.push_back(subtract_saturated(end, job.pace.last_step));
     if (job.waits.size() > kWaits) job.waits.pop_front();

@@ -59,9 +59,11 @@ class JobPaces {
   struct Job {
     JobPace pace = {};
     bool has_shown = false;
-    std::optional<i64> shown = {};                   // whose steps `last` has: of the lowest rank here
-    std::map<std::optional<i64>, i64> counted = {};  // steps by rank, as its counter says
-    std::map<std::optional<i64>, i64> first_count = {};
+    std::optional<i64> shown = {};  // whose steps `last` has: of the lowest rank here
+    // Two users may call their jobs by one name.
+    using Counts = std::map<std::pair<std::optional<i64>, std::string>, i64>;
+    Counts counted = {};  // steps by rank and user, as its counter says
+    Counts first_count = {};
     std::deque<Ended> last = {};
     std::deque<Ns> waits = {};  // between news
     Ns seen = 0;

@@ -67,6 +67,16 @@ TEST(JobPaces, HowAJobGoesOn) {
   EXPECT_FALSE(host.paces.of("7"));
 }
 
+TEST(JobPaces, TheLongestIsOfTheLastFew) {
+  Host host;
+  host.seconds(60, 1, 100 * kMillisecond);
+  host.second(1, 30 * kSecond);  // a checkpoint
+  host.seconds(30, 1, 100 * kMillisecond);
+  EXPECT_EQ(host.paces.of("7")->longest, 100 * kMillisecond);
+  host.seconds(2, 1, kSecond);
+  EXPECT_EQ(host.paces.of("7")->longest, kSecond);
+}
+
 // Under its id: torchrun or Slurm start it once more.
 TEST(JobPaces, AJobThatBeginsAnewIsYoung) {
   Host host;
