@@ -104,7 +104,7 @@ def test_its_places(seen):
     assert seen["files"]["/var/lib/spotter/history.db"].endswith(owner)
 
 
-@pytest.mark.parametrize(("unit", "most"), [("spotter.service", 3.3), ("spotter-helper@.service", 1.9)])
+@pytest.mark.parametrize(("unit", "most"), [("spotter.service", 3.4), ("spotter-helper@.service", 1.9)])
 def test_exposure(unit, most):
     """Of 10: `systemd-analyze security`, as low as can be while all works."""
     if not shutil.which("systemd-analyze"):
