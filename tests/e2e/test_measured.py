@@ -71,9 +71,10 @@ def test_the_clock_of_a_suspect_is_evidence(tmp_path, driver, captures):
         rank = rank_of(victim)
         said = f"rank {rank} on {record['led_by']} (GPU 1): SM clock {SLOW_CLOCK} MHz (before: {USUAL_CLOCK} MHz), the median of {RANKS} ranks is {USUAL_CLOCK} MHz"
         evidence = [each["says"] for each in record["evidence"]]
-        if captures == "off":
-            assert said in evidence
-            assert record["verdict"]["cause"] == "rank_outlier" and record["verdict"]["confidence"] == "low"
+        assert record["verdict"], record
+        assert captures == "automatic" or record["verdict"]["cause"] == "rank_outlier"
+        if record["verdict"]["cause"] == "rank_outlier":  # on a busy machine traces may show that all wait, and not for whom
+            assert said in evidence and record["verdict"]["confidence"] == "low"
             assert [suspect["rank"] for suspect in record["verdict"]["suspects"]] == [rank]
         elif rank in [suspect["rank"] for suspect in record["verdict"]["suspects"]]:
             assert said in evidence and record["verdict"]["confidence"] == "high"
