@@ -14,7 +14,7 @@ namespace {
 using analyze::SkeletonOp;
 using analyze::SkeletonRow;
 
-constexpr Ns kLeastWait = kSecond / 2;
+constexpr Ns kLeastWait = 300 * kMillisecond;
 
 // What a rank asked of a group until its recording ended.
 struct Asked {
@@ -78,7 +78,7 @@ Ns usual_step(const JobModel& model) {
 
 // A recording that ends while somebody is late looks the same, for as long as he is late.
 bool is_long(const JobModel& model, const Missing& missing) {
-  constexpr Ns kSteps = 3;
+  constexpr Ns kSteps = 2;
   std::vector<Ns> waited;
   for (const Asked& a : missing.waiting) waited.push_back(a.waited);
   return lower_median(waited) > std::max(kLeastWait, multiply_saturated(usual_step(model), kSteps));
@@ -157,7 +157,7 @@ const Mechanism kHang = {
     .name = "hang",
     .summary =
         "At the recording's end most ranks of a group have launched collectives that did not end, and one or a few have launched fewer, all of which ended: they did "
-        "not arrive, and were waited for by then for over 0.5 s and three usual steps. Of several groups the one whose missing rank did something last the longest ago counts. Calls are counted by record_param_comms. Dumps of flight "
+        "not arrive, and were waited for by then for over 0.3 s and two usual steps. Of several groups the one whose missing rank did something last the longest ago counts. Calls are counted by record_param_comms. Dumps of flight "
         "recorders tell it, too, beside the traces or alone (flight_recorder): ranks wait in a call that others have not made, or for a send. Where both name the same ranks it is "
         "certain.",
     .remedy =
