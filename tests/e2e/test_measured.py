@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from agent import ROOT, Agent, until
+from agent import BESIDE, ROOT, Agent, until
 from test_closed_loop import BASELINE, LATEST, RANKS, incidents, is_told, our_incidents, pytestmark, rank_of, steps_seen  # noqa: F401: the mark
 from test_pytorch import training
 
@@ -72,8 +72,11 @@ def test_the_clock_of_a_suspect_is_evidence(tmp_path, driver, captures):
         said = f"rank {rank} on {record['led_by']} (GPU 1): SM clock {SLOW_CLOCK} MHz (before: {USUAL_CLOCK} MHz), the median of {RANKS} ranks is {USUAL_CLOCK} MHz"
         evidence = [each["says"] for each in record["evidence"]]
         assert record["verdict"], record
-        assert captures == "automatic" or record["verdict"]["cause"] == "rank_outlier"
-        if record["verdict"]["cause"] == "rank_outlier":  # on a busy machine traces may show that all wait, and not for whom
+        has_no_trace = captures == "off"
+        # Where a build runs beside, traces may show that all wait, and not for whom.
+        assert record["verdict"]["cause"] != "rank_outlier" or has_no_trace or BESIDE > 1
+        if has_no_trace or record["verdict"]["cause"] == "rank_outlier":
+            assert record["verdict"]["cause"] == "rank_outlier"
             assert said in evidence and record["verdict"]["confidence"] == "low"
             assert [suspect["rank"] for suspect in record["verdict"]["suspects"]] == [rank]
         elif rank in [suspect["rank"] for suspect in record["verdict"]["suspects"]]:
