@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <functional>
 #include <iterator>
 
 #include "base/saturated.h"
@@ -121,9 +122,9 @@ std::vector<Candidate> find_candidates(const JobModel& model) {
     if (DeviceRow row = device_row(model, r); is_slow(row)) slow.push_back(std::move(row));
   // Beside what all have in common some are slow all the time.
   std::vector<DeviceRow> unsteady = unsteady_rows(model);
-  for (DeviceRow& row : unsteady)
-    if (is_slow(row)) slow.push_back(std::move(row));
-  std::erase_if(unsteady, [](const DeviceRow& row) { return row.excess.empty() || is_slow(row); });
+  const auto steady = std::ranges::partition(unsteady, std::not_fn(is_slow));
+  std::ranges::move(steady, std::back_inserter(slow));
+  unsteady.erase(steady.begin(), steady.end());
   const auto are_one = [&](const DeviceRow& a, const DeviceRow& b) {
     return model.stages.of[a.rank] == model.stages.of[b.rank] && are_alike(a.mean_excess, b.mean_excess) &&
            (is_slow(a) || step_numbers(model, a.rank, a.high) == step_numbers(model, b.rank, b.high));
