@@ -40,7 +40,13 @@ def test_long_output_of_a_test_is_cut_in_the_middle(shown):
 
 def test_many_failures_are_counted(shown):
     text = shown(25 * FAILED)
-    assert text.count("a_test.cc:7") == 10 and "(15 more tests failed: see " in text
+    assert text.count("a_test.cc:7") == 10 and "(15 more: see " in text
+
+
+def test_a_sanitizers_report_is_shown_wherever_it_is(shown):
+    report = "WARNING: ThreadSanitizer: data race (pid=7)\n  Write of size 8\nSUMMARY: ThreadSanitizer: data race a_test.cc:7\n"
+    assert shown(PASSED + report + 100 * PASSED + "ThreadSanitizer: reported 1 warnings\n") == report
+    assert shown(100 * PASSED + "a.cc:7:3: runtime error: overflow\n") == "a.cc:7:3: runtime error: overflow\n"
 
 
 def test_of_other_programs_the_end_is_shown(shown):

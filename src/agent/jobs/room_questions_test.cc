@@ -14,21 +14,21 @@ TEST(RoomQuestions, ADiskThatDoesNotAnswerIsNotWaitedForAndIsHeardOnce) {
   net::Loop loop;
   RoomQuestions questions(loop, 20 * kMillisecond);
   const auto disk = std::make_shared<std::promise<void>>();
-  const auto returned = std::make_shared<std::promise<void>>();
+  auto in_thread = std::make_shared<int>();  // goes with the thread, after it has answered
+  const std::weak_ptr thread = in_thread;
   std::vector<std::string> said;
   const auto hear = [&](std::string why_not) { said.push_back(std::move(why_not)); };
-  const auto hang = [answer = disk->get_future().share(), returned] {
-    answer.wait();
-    returned->set_value_at_thread_exit();
-    return std::string("no room");
-  };
-  questions.ask(hang, hear);
+  questions.ask(
+      [answer = disk->get_future().share(), in_thread = std::move(in_thread)] {
+        answer.wait();
+        return std::string("no room");
+      },
+      hear);
   ASSERT_TRUE(net::run_until(loop, [&] { return !said.empty(); }));
   EXPECT_EQ(said, (std::vector<std::string>{"the disk took too long to say what is free"}));
   disk->set_value();
-  returned->get_future().wait();
-  loop.context().restart();
-  loop.context().poll();
+  ASSERT_TRUE(net::run_until(loop, [&] { return thread.expired(); }));
+  net::run_due(loop);
   EXPECT_EQ(said.size(), 1U);
 }
 
