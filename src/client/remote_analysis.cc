@@ -28,19 +28,25 @@ Written written_files(const Table& receipts, const std::optional<std::string>& o
   Written files;
   bool are_here = output.has_value();
   for (size_t row = 0; row < receipts.rows(); row++) {
-    if (table::text_or_empty(receipts, row, "state") != "written") continue;
+    const std::string_view state = table::text_or_empty(receipts, row, "state");
+    // Of this host those without events are read, too: they say of whom nothing was recorded.
+    if (state != "written" && state != "empty") continue;
+    const bool is_written = state == "written";
     const Value bytes = receipts.at(row, receipts.column("size_bytes")),
                 rank = receipts.at(row, receipts.column("rank"));
     const std::string file(table::text_or_empty(receipts, row, "file"));
     struct stat found;
     const bool is_in_place =
         !output || output->empty() || file == *output + "/" + std::string(base_name(file));
-    are_here = are_here && is_in_place && !is_null(bytes) && lstat(file.c_str(), &found) == 0 &&
-               S_ISREG(found.st_mode) && found.st_size == std::get<i64>(bytes);
-    files.here.push_back(file);
+    const bool is_here = is_in_place && !is_null(bytes) && lstat(file.c_str(), &found) == 0 &&
+                         S_ISREG(found.st_mode) && found.st_size == std::get<i64>(bytes);
+    if (is_here || is_written) files.here.push_back(file);
+    if (!is_written) continue;
+    are_here = are_here && is_here;
     files.elsewhere[fmt::format("{}:{}", table::text_or_empty(receipts, row, "host"), file)] =
         is_null(rank) ? std::optional<i64>() : std::get<i64>(rank);
   }
+  are_here = are_here && !files.elsewhere.empty();
   if (are_here)
     files.elsewhere.clear();
   else

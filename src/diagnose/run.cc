@@ -84,6 +84,13 @@ void find(const Answers& answers, const JobModel& model, const analyze::FlightRe
   diagnosis.facts.notes.merge(analyze::replay_notes(model.job, model.played));
 }
 
+// Those that are known to be, and those of whose files nothing is to be run again.
+std::set<i64> silent_ranks(std::span<const RankTable> skeletons, std::set<i64> known) {
+  for (const RankTable& one : skeletons)
+    if (one.rank && one.table.rows() == 0) known.insert(*one.rank);
+  return known;
+}
+
 }  // namespace
 
 Result<Diagnosis> run(const Job& job, Request request, const Loader& load) {
@@ -119,6 +126,7 @@ Result<Diagnosis> run(const Job& job, Request request, const Loader& load) {
   diagnosis.tables.resize(wanted);
   Evidence evidence = request.findings ? gather_evidence(answers.tables, request.run.records) : Evidence();
   evidence.unread = std::move(result.unread);
+  evidence.silent = silent_ranks(result.parts, std::move(request.silent));
   const JobModel model(analyze::make_program(std::move(result.parts)), std::move(evidence));
   if (request.findings) find(answers, model, request.run.records, request, diagnosis);
   if (request.path) diagnosis.path = analyze::mean_times(analyze::job_path(model.job));

@@ -3,6 +3,7 @@
 #pragma once
 #include <functional>
 #include <optional>
+#include <set>
 #include <vector>
 
 #include "analyze/replay/job_path.h"
@@ -21,6 +22,7 @@ struct Request {
   bool path = false;                  // with findings, the job's critical path, too
   std::string paths = {};             // of the job, as a command names them: for the evidence of findings
   double sensitivity = kSensitivity;  // the share of the job's step below which nothing is told
+  std::set<i64> silent = {};          // ranks of whose files it is known that they have no events
   // Files that other hosts mapped: for fact_request() where findings alone are wanted, else for `run`; both
   // at once are not for them.
   std::vector<analyze::FileResult> elsewhere = {};

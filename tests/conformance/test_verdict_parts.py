@@ -134,3 +134,42 @@ def test_hosts_that_pause_at_different_times_are_not_one_thing(tmp_path):
               faults=[*(f"gc-pause:rank={rank},step=4,ms=120" for rank in range(4)), *(f"gc-pause:rank={rank},step=6,ms=120" for rank in range(4, 8))])
     pauses = [f for f in faults_of(tmp_path) if f["mechanism"] == "host_pause"]
     assert pauses and not [f for f in pauses if "at other steps" in f["finding"]], pauses
+
+
+def recording(path, *spans, devices=()):
+    """Of 1.5 s, on a CPU: (name, from ms, until ms, or None for what had not ended)."""
+    end = 1500
+    events = [{"ph": "X", "cat": "cpu_op", "name": name, "pid": 7, "tid": 7, "ts": 1000 * begin, "dur": 1000 * ((until or end) - begin),
+               "args": {} if until else {"finished": False}} for name, begin, until in spans]
+    if spans:  # libkineto leaves it out where there is nothing
+        events.append({"ph": "X", "cat": "Trace", "name": "PyTorch Profiler (0)", "pid": "Spans", "tid": "PyTorch Profiler", "ts": 0, "dur": 1000 * end})
+    events.append({"ph": "i", "s": "g", "name": "Record Window End", "pid": "", "tid": "", "ts": 1000 * end})
+    path.write_text(json.dumps({"schemaVersion": 1, "baseTimeNanoseconds": 10**18, "deviceProperties": list(devices), "traceEvents": events}))
+
+
+STUCK = [("aten::linear", 286, 287), ("aten::to", 287, None), ("aten::_to_copy", 288, None)]
+
+
+def test_a_job_that_stands_still_as_long_as_it_is_recorded(tmp_path):
+    """A step takes longer than the recording: of those that wait since before it began nothing is recorded."""
+    recording(tmp_path / "job_rank0.pt.trace.json", *STUCK)
+    for rank in (1, 2, 3):
+        recording(tmp_path / f"job_rank{rank}.pt.trace.json")
+    (fault,) = faults_of(tmp_path)
+    assert (fault["mechanism"], fault["ranks"], fault["confidence"]) == ("host_pause", "0", "medium"), fault
+    assert fault["finding"] == ("The host of rank 0 was inside aten::_to_copy for the last 1.21 s of its recording, "
+                                "while ranks 1-3 began nothing."), fault
+
+
+@pytest.mark.parametrize("how", ["devices", "short", "waits", "others", "few"])
+def test_what_is_no_standstill(tmp_path, how):
+    spans = {"short": [("aten::linear", 286, 287), ("aten::_to_copy", 1300, None)],
+             "waits": [("aten::linear", 286, 287), ("c10d::barrier", 288, None)]}.get(how, STUCK)
+    device = {"id": 0, "name": "NVIDIA H100", "totalGlobalMem": 8 * 10**10, "computeMajor": 9, "computeMinor": 0, "numSms": 132}
+    devices = [device] if how == "devices" else []
+    recording(tmp_path / "job_rank0.pt.trace.json", *spans, devices=devices)
+    others = {"others": [("aten::linear", i, i + 1) for i in range(0, 1499, 2)], "few": STUCK}.get(how, [])
+    recording(tmp_path / "job_rank1.pt.trace.json", *others, devices=devices)
+    for rank in (2, 3):
+        recording(tmp_path / f"job_rank{rank}.pt.trace.json", *(STUCK if how == "few" and rank == 2 else []), devices=devices)
+    assert not [f for f in faults_of(tmp_path) if "began nothing" in f["finding"]]

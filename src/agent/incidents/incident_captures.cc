@@ -80,8 +80,9 @@ std::string IncidentCaptures::how_to_trace(const respond::Incident& incident) co
   const std::string& job = incident.job.id;
   const auto pace = parts_.leading.pace(job);
   if (traceable(job).empty() || !pace || pace->step == 0) return {};
-  return capture_command(job, parts_.leading.choose(incident),
-                         respond::window_of(parts_.options.budget, pace->step, pace->longest));
+  return capture_command(
+      job, parts_.leading.choose(incident),
+      respond::window_of(parts_.options.budget, pace->step, pace->longest_until(parts_.host.unix_now())));
 }
 
 // Captures of before this process, or by another host that led the job: incidents tell of them.
@@ -118,7 +119,7 @@ Result<respond::CapturePlan> IncidentCaptures::plan(const respond::Incident& inc
                        .age = pace->first == 0 ? 0 : now - pace->first,
                        .steps = pace->steps,
                        .step = pace->step,
-                       .longest = pace->longest,
+                       .longest = pace->longest_until(now),
                        .last_person = person == by_people_.end() ? 0 : person->second,
                        .last_checkpoint = pace->last_writing});
 }

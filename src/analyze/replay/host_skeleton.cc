@@ -11,6 +11,7 @@
 #include "analyze/operators/threads.h"
 #include "analyze/replay/host_items.h"
 #include "analyze/replay/skeleton_writer.h"
+#include "analyze/replay/unfinished.h"
 #include "analyze/replay/work_kinds.h"
 #include "trace/annotations.h"
 #include "trace/extent.h"
@@ -59,6 +60,7 @@ class Builder {
     for (const Piece& piece : pieces_) take(piece);
     out_.advance(last_);
     kinds_.write_step(out_.skeleton());
+    if (!out_.is_empty()) add_open_spans(trace_, out_.skeleton());
     if (const auto until = trace::recorded_until(trace_); until && !out_.is_empty())
       out_.skeleton().rows.push_back({.op = SkeletonOp::recorded, .at = trace_.info().base_ns + *until});
     return std::move(out_.skeleton());

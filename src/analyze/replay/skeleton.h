@@ -82,9 +82,10 @@ struct SkeletonRow {
   i64 count =
       0;  // of step: 1 for an iteration of inference; of last_call: calls that were made; of run, work:
           // pieces; of collective: bytes that cross a link, 0: not known; of pause: time that operators cover
-  i64 number = 0;  // of step: its own; of last_call: calls that have ended; of collective: that in its group,
-                   // else -1; of end: the device's; of pause: its place in the step; of work: its kind.
-                   // Places and kinds are equal on all ranks for the same thing.
+  i64 number = 0;  // of step: its own; of last_call: calls that have ended; of open_span: devices that the
+                   // process sees; of collective: that in its group, else -1; of end: the device's; of
+                   // pause: its place in the step; of work: its kind. Places and kinds are equal on all ranks
+                   // for the same thing.
   i64 peer = kNoPeer;  // of a send or receive: the other rank
 };
 

@@ -329,7 +329,8 @@ class Builder {
   void finish() {
     out_.advance(cursor_);
     kinds_.write_step(out_.skeleton());
-    add_unfinished(trace_, out_.skeleton());
+    add_open_spans(trace_, out_.skeleton());
+    add_last_calls(trace_, out_.skeleton());
     for (const SkeletonRow& row : out_.skeleton().rows)
       if (row.op == SkeletonOp::run) RunHull::finish(out_.skeleton(), row);
   }

@@ -32,7 +32,7 @@ inline const Field kSkeletonColumns[] = {
     {"count", Type::integer, Unit::none, Role::value,
      "Of last_call: calls made; of run and work: pieces; of a collective: bytes that cross a link; of a pause: ns covered by operators."},
     {"number", Type::integer, Unit::none, Role::detail,
-     "Of a step: its own; of last_call: calls that ended; of a collective: that in its group, or -1; of a pause: its place; of work: its kind."},
+     "Of a step: its own; of last_call: calls that ended; of open_span: devices that the process sees; of a collective: that in its group, or -1; of a pause: its place; of work: its kind."},
     {"peer", Type::integer, Unit::none, Role::detail, "Of a send or receive: the other rank; else -1."},
     {"points", Type::integer, Unit::none, Role::detail, "How many of the following pairs count."},
     {"lead1_ns", Type::integer, Unit::ns, Role::detail,

@@ -26,7 +26,17 @@ bool has_ended(const Trace& trace, EventId e, Ns recorded_until) {
 
 }  // namespace
 
-void add_unfinished(const Trace& trace, Skeleton& skeleton) {
+void add_open_spans(const Trace& trace, Skeleton& skeleton) {
+  for (const EventId e : trace.nesting().order) {
+    if (trace.integer(e, Arg::finished).value_or(1) == 0)
+      skeleton.rows.push_back({.op = SkeletonOp::open_span,
+                               .name = skeleton.strings.intern(trace.name_of(e)),
+                               .at = trace.info().base_ns + trace.ts[e],
+                               .number = std::ssize(trace.info().devices)});
+  }
+}
+
+void add_last_calls(const Trace& trace, Skeleton& skeleton) {
   std::map<std::string, Group> groups;
   const trace::Nesting& nesting = trace.nesting();
   const StringId record = trace.strings().find("record_param_comms");
@@ -34,10 +44,6 @@ void add_unfinished(const Trace& trace, Skeleton& skeleton) {
   for (const EventId e : nesting.order) recorded_until = std::max(recorded_until, trace.end(e));
   const Ns until = std::max(recorded_until, trace::recorded_until(trace).value_or(recorded_until));
   for (const EventId e : nesting.order) {
-    if (trace.integer(e, Arg::finished).value_or(1) == 0)
-      skeleton.rows.push_back({.op = SkeletonOp::open_span,
-                               .name = skeleton.strings.intern(trace.name_of(e)),
-                               .at = trace.info().base_ns + trace.ts[e]});
     if (record == kNone || trace.name[e] != record || !has_ended(trace, e, recorded_until)) continue;
     // Before PyTorch 2.4 it does not say whose it is: all of a rank are one group then.
     Group& group = groups[group_of(trace, e)];

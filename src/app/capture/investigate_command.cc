@@ -91,6 +91,16 @@ std::future<Table> ask_for_changes(const Hosts& hosts) {
   });
 }
 
+// Whose processes recorded nothing.
+std::set<i64> empty_ranks(const Table& receipts) {
+  std::set<i64> ranks;
+  for (size_t row = 0; row < receipts.rows(); ++row)
+    if (const auto rank = table::optional_integer(receipts, row, "rank"))
+      if (table::text_or_empty(receipts, row, "state") == capture::state_name(capture::State::empty))
+        ranks.insert(*rank);
+  return ranks;
+}
+
 struct InvestigateOptions {
   HostOptions where;
   bool wants_report = false, only_measured = false;
@@ -133,6 +143,7 @@ Result<int> investigate(const InvestigateOptions& options) {
     const std::string folder = capture::folder_of(receipts);
     request.paths = folder;
     request.elsewhere = std::move(files.elsewhere);
+    request.silent = empty_ranks(receipts);
     TRY_ASSIGN(diagnose::Diagnosis diagnosis, diagnose::run({}, std::move(request), read::load));
     notes.merge(diagnosis.notes);
     tables.push_back(*diagnosis.findings);

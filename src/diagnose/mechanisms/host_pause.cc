@@ -3,6 +3,7 @@
 
 #include "diagnose/mechanisms/list.h"
 #include "diagnose/mechanisms/pause_sums.h"
+#include "diagnose/mechanisms/standstill.h"
 #include "diagnose/mechanisms/words.h"
 
 namespace spotter::diagnose {
@@ -175,6 +176,7 @@ std::vector<Candidate> usual_silences(const JobModel& model) {
 
 std::vector<Candidate> find_candidates(const JobModel& model) {
   std::vector<Candidate> found = usual_silences(model);
+  if (std::optional<Candidate> still = standstill(model)) found.push_back(std::move(*still));
   // Whoever waits in a job that hangs waits to the end of its recording.
   const bool hangs = !kHang.candidates(model).empty();
   const auto is_at_end = [&](const PauseAt& p) {
@@ -204,7 +206,7 @@ const Mechanism kHostPause = {
     .name = "host_pause",
     .summary =
         "The host launches nothing for over 0.5 ms, and 20 % longer than a quarter of its peers and steps do at the same place; no data "
-        "loading, call of the allocator, compilation or work of the profiler is there, and what is usual behind a wait for the device does not count. What all ranks (or all of a stage of several) have alike in every step is an opportunity, if no operator runs in most of it.",
+        "loading, call of the allocator, compilation or work of the profiler is there, and what is usual behind a wait for the device does not count. What all ranks (or all of a stage of several) have alike in every step is an opportunity, if no operator runs in most of it. So is a host of a job without devices that is within one operator for the last 0.3 s of its recording or longer, while most others begin nothing as long as they are recorded: a fault, whatever it costs.",
     .remedy =
         "See what the host does there: garbage collection (gc.freeze(), gc.disable() with a collection every n steps on all "
         "ranks at once), logging, checkpoints, locks, other processes on its processors.",

@@ -31,9 +31,10 @@ std::string steps_text(const std::vector<i64>& steps);
 // The numbers of the first few of them.
 std::vector<i64> few_ranks(const JobModel& model, const std::vector<u32>& ranks);
 
-// Whether nothing was recorded of others that calls name; where a file does not say whose it is nobody knows.
+// Whether nothing was recorded of others that calls name, or that have empty files; where a file does not say
+// whose it is nobody knows.
 inline bool has_others(const JobModel& model) {
-  return !model.job.absent.empty() &&
+  return (!model.job.absent.empty() || !model.evidence.silent.empty()) &&
          std::ranges::all_of(model.job.ranks, [](const auto& rank) { return rank.rank.has_value(); });
 }
 inline bool is_whole_job(const JobModel& model, const std::vector<u32>& ranks) {

@@ -28,6 +28,7 @@ struct Evidence {
   bool has_device_work = false;
   std::set<i64> damaged = {};  // ranks of whose traces a part was lost
   std::set<i64> unread = {};   // ranks whose traces could not be read at all
+  std::set<i64> silent = {};   // ranks that were recorded, and did nothing meanwhile
 };
 
 // `answers`: of fact_analyses().

@@ -24,6 +24,12 @@ struct JobPace {
   Ns last_step = 0;          // when it ended
   Ns between = 0;            // the longest that news of steps lately took: a log may tell of each 100th
   Ns last_writing = 0;       // when it wrote more than 50 MB/s; 0: not since the agent looks
+
+  // Of the last few and the one that is under way, which is known to take as long as news of it are overdue.
+  Ns longest_until(Ns now) const {
+    const Ns overdue = between == 0 || last_step == 0 ? 0 : now - last_step - between;
+    return overdue > longest ? overdue : longest;
+  }
 };
 
 struct CaptureCost {

@@ -77,6 +77,17 @@ TEST(JobPaces, TheLongestIsOfTheLastFew) {
   EXPECT_EQ(host.paces.of("7")->longest, kSecond);
 }
 
+// News come each second: of a step that has gone on for five nobody knows how long it takes, but that.
+TEST(JobPaces, TheStepUnderWayMayBeTheLongest) {
+  Host host;
+  host.seconds(30, 10, 100 * kMillisecond);
+  const JobPace pace = *host.paces.of("7");
+  EXPECT_EQ(pace.longest_until(host.at + kSecond / 2), 100 * kMillisecond);
+  EXPECT_EQ(pace.longest_until(host.at + 5 * kSecond), 4 * kSecond);
+  EXPECT_EQ(pace.longest_until(host.at - kMinute), 100 * kMillisecond);    // a clock that was put back
+  EXPECT_EQ(JobPace{.longest = kSecond}.longest_until(host.at), kSecond);  // another host's
+}
+
 // Under its id: torchrun or Slurm start it once more.
 TEST(JobPaces, AJobThatBeginsAnewIsYoung) {
   Host host;
