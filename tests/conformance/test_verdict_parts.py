@@ -173,3 +173,13 @@ def test_what_is_no_standstill(tmp_path, how):
     for rank in (2, 3):
         recording(tmp_path / f"job_rank{rank}.pt.trace.json", *(STUCK if how == "few" and rank == 2 else []), devices=devices)
     assert not [f for f in faults_of(tmp_path) if "began nothing" in f["finding"]]
+
+
+@pytest.mark.parametrize("parts, words", [(1, "of 4 stages is filled and drained in each step: with 8 micro-batches that is 27 % of it. Two chunks a stage"),
+                                          (2, "of 4 stages, each with 2 parts that take turns, is filled and drained in each step: with 8 micro-batches that is 16 %"),
+                                          (4, "each with 4 parts that take turns, is filled and drained in each step: with 8 micro-batches that is 8.6 %")])
+def test_stages_that_take_turns_with_their_parts(tmp_path, parts, words):
+    """(p - 1) / (v m + p - 1), of p = 4 stages, m = 8 micro-batches and v parts."""
+    simulated(tmp_path, "--ranks", 4, "--pp", 4, "--layers", 16, "--micro-batches", 8, "--virtual-stages", parts)
+    (bubble,) = [f["finding"] for f in findings_of(tmp_path) if f["mechanism"] == "pipeline_bubble"]
+    assert words in bubble, bubble
