@@ -129,6 +129,16 @@ def test_clocks_that_drop_in_most_stages_of_one_rank_are_told(tmp_path):
     assert drops and drops <= {"0", "1", "2", "0-1", "1-2", "0-2"}, drops
 
 
+@pytest.mark.parametrize("pp", [4, 8])
+def test_a_host_whose_stages_have_no_peers_elsewhere(tmp_path, pp):
+    """A cap on its power: each of its stages shows it by its own past alone, and it is one thing."""
+    simulated(tmp_path, "--ranks", 8, "--steps", 10, "--layers", 8, "--pp", pp, "--gpus-per-node", 4, faults=["throttle:rank=4-7,step=7-,factor=1.3"])
+    (fault,) = faults_of(tmp_path)
+    assert (fault["mechanism"], fault["ranks"], fault["steps"]) == ("clock_drop", "4-7", "7-12"), fault
+    assert fault["finding"].startswith("Ranks 4-7 (host node001) compute 30 % longer from step 7 ("), fault
+    assert "on than before, for the same work" in fault["finding"], fault
+
+
 def test_hosts_that_pause_at_different_times_are_not_one_thing(tmp_path):
     simulated(tmp_path, "--ranks", 12, "--gpus-per-node", 4, "--steps", 8, "--layers", 4,
               faults=[*(f"gc-pause:rank={rank},step=4,ms=120" for rank in range(4)), *(f"gc-pause:rank={rank},step=6,ms=120" for rank in range(4, 8))])

@@ -39,7 +39,10 @@ Candidate of_ranks(const JobModel& model, const std::vector<RankShift>& shifts) 
   c.steps.assign(steps.begin(), steps.end());
   const auto& [row, drop] = *earliest;
   const bool is_one = shifts.size() == 1, recovers = drop.recovers;
-  const bool have_peers = is_one || shifts.size() < model.stages.ranks[model.stages.of[row.rank]].size();
+  const bool have_peers = std::ranges::any_of(c.ranks, [&](u32 rank) {
+    return std::ranges::any_of(model.stages.ranks[model.stages.of[rank]],
+                               [&](u32 peer) { return std::ranges::find(c.ranks, peer) == c.ranks.end(); });
+  });
   c.what = fmt::format(
       "{} {} {} longer {} than {}", who(model, c.ranks), is_one ? "computes" : "compute", percent_of(excess),
       recovers ? "in steps " + steps_text(c.steps) : since(model, row.rank, drop.first),
@@ -72,10 +75,14 @@ Candidate of_job(const JobModel& model, const CommonShift& shift) {
   return c;
 }
 
+// Of one stage, or of one host, which has one supply and one fan.
 bool are_one(const JobModel& model, const RankShift& a, const RankShift& b) {
   const u32 first = first_step(model, a), other = first_step(model, b);
-  return model.stages.of[a.row.rank] == model.stages.of[b.row.rank] && first <= other + 1 &&
-         other <= first + 1 && a.drop.recovers == b.drop.recovers && are_alike(a.excess(), b.excess());
+  const std::string& host = model.job.ranks[a.row.rank].host;
+  const bool are_together = model.stages.of[a.row.rank] == model.stages.of[b.row.rank] ||
+                            (!host.empty() && host == model.job.ranks[b.row.rank].host);
+  return are_together && first <= other + 1 && other <= first + 1 && a.drop.recovers == b.drop.recovers &&
+         are_alike(a.excess(), b.excess());
 }
 
 std::vector<Candidate> find_candidates(const JobModel& model) {
@@ -96,7 +103,7 @@ const Mechanism kClockDrop = {
     .summary =
         "From some step of the recording to its end, or in steps one after the other, a device takes longer for the same kernels "
         "than its peers' (as slow_device measures it), evenly, and does not in the others. Where it recovers, these are more than a "
-        "fifth of the steps, of which there are six or more, by 2 % or more. Of all ranks together, of most of a stage, or of one alone, the level has to "
+        "fifth of the steps, of which there are six or more, by 2 % or more. Of all ranks together, or of most of a stage, as of one without peers, the level has to "
         "shift by 2 % or more after two steps or more.",
     .remedy =
         "Look at power, temperature and clocks at that time (spotter metrics --metric 'gpu_*'): throttling ends "

@@ -5,7 +5,6 @@
 #include <numeric>
 
 #include "base/lower_median.h"
-#include "diagnose/mechanisms/uneven.h"
 
 namespace spotter::diagnose {
 namespace {
@@ -190,11 +189,10 @@ LevelShifts level_shifts(const JobModel& model) {
   LevelShifts shifts{.common = common_shift(model)};
   if (model.job.ranks.size() < 2) return shifts;
   const std::vector<double> shared = shifts.common ? shifts.common->levels : std::vector<double>();
-  // Stages of few ranks together: a rank alone shows its own past alone.
-  for (const std::vector<u32>& ranks : comparable_ranks(model)) {
+  for (const std::vector<u32>& stage : model.stages.ranks) {
     std::vector<RankShift> own;
-    if (!shifts.common && ranks.size() > 1) own = own_shifts(model, ranks);
-    for (const u32 r : ranks) {
+    if (!shifts.common) own = own_shifts(model, stage);
+    for (const u32 r : stage) {
       if (std::ranges::any_of(own, [&](const RankShift& shift) { return shift.row.rank == r; })) continue;
       DeviceRow row = device_row(model, r, shared);
       if (const auto drop = drop_of(row)) shifts.of_ranks.push_back({std::move(row), *drop});
