@@ -193,3 +193,25 @@ def test_stages_that_take_turns_with_their_parts(tmp_path, parts, words):
     simulated(tmp_path, "--ranks", 4, "--pp", 4, "--layers", 16, "--micro-batches", 8, "--virtual-stages", parts)
     (bubble,) = [f["finding"] for f in findings_of(tmp_path) if f["mechanism"] == "pipeline_bubble"]
     assert words in bubble, bubble
+
+
+def test_what_goes_from_rank_to_rank_is_one_thing(tmp_path):
+    simulated(tmp_path, *EIGHT, faults=[f"slow-rank:rank={rank},step={rank + 3},factor=1.5" for rank in range(8)])
+    (fault,) = faults_of(tmp_path)
+    assert fault["mechanism"] == "long_step" and fault["share"] > 0.25, fault
+    assert fault["finding"].startswith("One rank after another (0-7) takes 1.5 times what the same work takes on the others, in steps 3-10;"), fault
+
+
+def test_both_directions_of_a_link_are_one_thing(tmp_path):
+    simulated(tmp_path, "--ranks", 4, "--pp", 4, "--layers", 8, "--steps", 6, faults=["slow-link:ranks=1-2,factor=50"])
+    (fault,) = faults_of(tmp_path)
+    assert (fault["mechanism"], fault["ranks"], fault["group"]) == ("slow_link", "1-2", "1 -> 2, 2 -> 1"), fault
+    assert fault["finding"].startswith("The link of ranks 1-2 (1 host) moves 6.2 GB/s, where "), fault
+
+
+def test_a_link_that_is_slow_in_some_steps_is_told_with_them(tmp_path):
+    simulated(tmp_path, *EIGHT, "--tp", 2, faults=["slow-link:group=tensor,index=2,step=7-,factor=10"])
+    (fault,) = faults_of(tmp_path)
+    assert (fault["mechanism"], fault["ranks"], fault["steps"]) == ("slow_link", "4-5", "7-10"), fault
+    bandwidth = float(fault["finding"].split(" moves ")[1].split()[0])
+    assert 25 < bandwidth < 32 and " GB/s in steps 7-10, where " in fault["finding"], fault

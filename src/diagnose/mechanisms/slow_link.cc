@@ -6,6 +6,7 @@
 #include "analyze/replay/unnamed_calls.h"
 #include "analyze/replay/usual_links.h"
 #include "base/saturated.h"
+#include "diagnose/mechanisms/alike.h"
 #include "diagnose/mechanisms/list.h"
 #include "diagnose/mechanisms/words.h"
 
@@ -16,6 +17,8 @@ using analyze::JobCall;
 using analyze::kLargeMessage;
 using analyze::kSlowLink;
 using analyze::Member;
+
+constexpr std::string_view kArrow = " -> ";  // in the names of what two ranks send
 
 // Groups that do the same: of one size, over as many hosts, with the same operations. Where nobody knows the
 // hosts, neighbours in rank are closer to each other than others.
@@ -30,10 +33,10 @@ struct Group {
   std::string name;
   std::set<u32> ranks;
   Sort sort{};
-  bool knows_hosts = true;  // else nobody knows what joins its ranks
-  bool has_absent = false;  // ranks without a file
-  std::vector<u32> calls;
-  double bytes = 0, time = 0;  // of large messages
+  bool knows_hosts = true;               // else nobody knows what joins its ranks
+  bool has_absent = false;               // ranks without a file
+  std::vector<u32> calls, step_of_call;  // of the job; kNone: in none
+  double bytes = 0, time = 0;            // of large messages
   std::vector<double> bytes_by_step, time_by_step;
   double bandwidth() const { return time > 0 ? bytes / time : 0; }  // bytes/ns
 };
@@ -83,7 +86,7 @@ std::vector<Group> groups_of(const JobModel& model) {
     const analyze::Skeleton& skeleton = model.job.ranks[members[0].rank].skeleton;
     std::string name(skeleton.strings[skeleton.rows[members[0].row].group]);
     if (call.is_send) {
-      name = fmt::format("{} -> {}", model.job.ranks[members[0].rank].rank.value_or(-1),
+      name = fmt::format("{}{}{}", model.job.ranks[members[0].rank].rank.value_or(-1), kArrow,
                          model.job.ranks[members[1].rank].rank.value_or(-1));
     } else if (analyze::is_unnamed(name)) {
       std::vector<u32> ranks;
@@ -96,6 +99,7 @@ std::vector<Group> groups_of(const JobModel& model) {
     for (const Member& m : members) group.ranks.insert(m.rank);
     group.has_absent = group.has_absent || call.before != kNone || call.waited > 0;
     group.calls.push_back(c);
+    group.step_of_call.push_back(steps[c]);
     group.bytes_by_step.resize(static_cast<size_t>(model.steps));
     group.time_by_step.resize(static_cast<size_t>(model.steps));
     const auto bytes = static_cast<double>(bytes_of(model, call)), time = static_cast<double>(call.transfer);
@@ -167,45 +171,113 @@ std::vector<Reference> references_of(const JobModel& model, const std::vector<Gr
   return references;
 }
 
-std::optional<Candidate> candidate_of(const JobModel& model, const std::vector<Group>& all,
-                                      const Group& group) {
-  std::vector<Reference> slow;
+// Of the job, in which it is slow against a reference, where the others are as they should be; else empty.
+std::set<u32> slow_steps(const Group& group, double reference) {
+  constexpr double kWell = 0.8;  // of the reference, as the others move together
+  std::set<u32> slow;
+  double bytes = 0, time = 0;
+  for (u32 s = 0; s < group.time_by_step.size(); ++s) {
+    if (group.time_by_step[s] <= 0) continue;
+    if (group.bytes_by_step[s] < kSlowLink * reference * group.time_by_step[s]) {
+      slow.insert(s);
+      continue;
+    }
+    bytes += group.bytes_by_step[s];
+    time += group.time_by_step[s];
+  }
+  return time > 0 && bytes >= kWell * reference * time ? slow : std::set<u32>();
+}
+
+// A group that is slow, or one direction of two ranks.
+struct Slow {
+  const Group* group;
+  Reference reference;
+  bool is_confirmed = false;  // by another reference
+  std::set<u32> steps = {};   // of the job; empty: all
+  double bandwidth = 0;       // in these
+  Ns transfer = 0;
+  std::vector<std::pair<u32, Ns>> as_reference = {};  // its calls, and what they would take
+};
+
+std::optional<Slow> slow_group(const JobModel& model, const std::vector<Group>& all, const Group& group) {
+  std::vector<Reference> references;
   for (Reference& reference : references_of(model, all, group))
-    if (group.bandwidth() < kSlowLink * reference.bandwidth) slow.push_back(std::move(reference));
-  if (slow.empty()) return {};
-  const Reference best = *std::ranges::max_element(slow, {}, &Reference::bandwidth);
+    if (group.bandwidth() < kSlowLink * reference.bandwidth) references.push_back(std::move(reference));
+  if (references.empty()) return {};
+  const Reference best = *std::ranges::max_element(references, {}, &Reference::bandwidth);
+  Slow slow{.group = &group,
+            .reference = best,
+            .is_confirmed = references.size() > 1,
+            .steps = slow_steps(group, best.bandwidth)};
+  const Ns round = group.sort.hosts == 1 && group.knows_hosts ? analyze::kRound : analyze::kRoundOfHosts;
+  double bytes = 0;
+  for (size_t i = 0; i < group.calls.size(); ++i) {
+    if (!slow.steps.empty() && !slow.steps.contains(group.step_of_call[i])) continue;
+    const JobCall& call = model.job.calls[group.calls[i]];
+    const auto size = static_cast<double>(bytes_of(model, call));
+    bytes += size;
+    slow.transfer = add_saturated(slow.transfer, call.transfer);
+    slow.as_reference.emplace_back(group.calls[i], static_cast<Ns>(size / best.bandwidth) + round);
+  }
+  slow.bandwidth = bytes / static_cast<double>(slow.transfer);
+  return slow;
+}
+
+bool are_directions_of_one(const Slow& a, const Slow& b) {
+  return a.group->sort.is_send && b.group->sort.is_send && a.group->ranks == b.group->ranks &&
+         a.steps == b.steps;
+}
+
+std::string link_text(const JobModel& model, const Group& group, bool has_both) {
+  const std::string hosts =
+      group.knows_hosts ? fmt::format(" ({} host{})", group.sort.hosts, group.sort.hosts == 1 ? "" : "s")
+                        : "";
+  const size_t arrow = group.name.find(kArrow);
+  if (group.sort.is_send && !has_both)
+    return fmt::format("from rank {} to rank {}{}", group.name.substr(0, arrow),
+                       group.name.substr(arrow + kArrow.size()), hosts);
+  return fmt::format("of ranks {}{}", ranks_text(model, {group.ranks.begin(), group.ranks.end()}), hosts);
+}
+
+// Of one group, or of two that are one link's directions.
+Candidate candidate_of(const JobModel& model, const std::vector<Slow>& link) {
+  const Slow& worst = *std::ranges::min_element(link, {}, &Slow::bandwidth);
+  const Group& group = *worst.group;
   Candidate c;
   c.ranks = {group.ranks.begin(), group.ranks.end()};
   c.group = group.name;
   c.subject = group.name;
-  const std::string hosts =
-      group.knows_hosts ? fmt::format(" ({} host{})", group.sort.hosts, group.sort.hosts == 1 ? "" : "s")
-                        : "";
-  c.what = fmt::format("The link of ranks {}{} moves {:.1f} GB/s, where {} {:.1f} GB/s",
-                       ranks_text(model, c.ranks), hosts, group.bandwidth(), best.words, best.bandwidth);
-  c.is_confirmed = slow.size() > 1;
-  if (slow.size() == 1 && slow[0].is_of_device)
+  for (const u32 step : worst.steps) c.steps.push_back(model.job.step_numbers[step]);
+  const std::string steps =
+      c.steps.empty() ? ""
+                      : fmt::format(" in {} {}", c.steps.size() == 1 ? "step" : "steps", steps_text(c.steps));
+  c.what = fmt::format("The link {} moves {:.1f} GB/s{}, where {} {:.1f} GB/s",
+                       link_text(model, group, link.size() > 1), worst.bandwidth, steps,
+                       worst.reference.words, worst.reference.bandwidth);
+  c.is_confirmed = std::ranges::any_of(link, &Slow::is_confirmed);
+  if (!c.is_confirmed && worst.reference.is_of_device)
     c.against = "no other group of the job tells: the network may be just that";
-  Ns most = 0;
-  for (const u32 call : group.calls) most = add_saturated(most, model.job.calls[call].transfer);
-  c.most = most;
-  const Ns round = group.sort.hosts == 1 && group.knows_hosts ? analyze::kRound : analyze::kRoundOfHosts;
-  c.undo = [&model, calls = group.calls, best, round](analyze::Scenario& s) {
-    for (const u32 call : calls) {
-      const auto ideal =
-          static_cast<Ns>(static_cast<double>(bytes_of(model, model.job.calls[call])) / best.bandwidth) +
-          round;
-      s.transfer[call] = std::min(s.transfer[call], ideal);
-    }
+  c.most = 0;
+  std::vector<std::pair<u32, Ns>> as_reference;
+  for (const Slow& slow : link) {
+    if (slow.group != &group) c.group += ", " + slow.group->name;
+    c.most = add_saturated(c.most, slow.transfer);
+    as_reference.insert(as_reference.end(), slow.as_reference.begin(), slow.as_reference.end());
+  }
+  c.undo = [as_reference](analyze::Scenario& s) {
+    for (const auto& [call, transfer] : as_reference) s.transfer[call] = std::min(s.transfer[call], transfer);
   };
   return c;
 }
 
 std::vector<Candidate> find_candidates(const JobModel& model) {
   const std::vector<Group> all = groups_of(model);
-  std::vector<Candidate> found;
+  std::vector<Slow> slow;
   for (const Group& group : all)
-    if (auto c = candidate_of(model, all, group)) found.push_back(std::move(*c));
+    if (auto one = slow_group(model, all, group)) slow.push_back(std::move(*one));
+  std::vector<Candidate> found;
+  for (const std::vector<Slow>& link : diagnose::groups_of(std::move(slow), are_directions_of_one))
+    found.push_back(candidate_of(model, link));
   return found;
 }
 
@@ -215,7 +287,7 @@ const Mechanism kSlowLink = {
     .name = "slow_link",
     .summary =
         "A group of ranks moves messages of 1 MB or more at under 60 % of a reference: what two or more groups of its size and number of hosts move, "
-        "what it moves itself in its best step, what other groups within hosts move, or what the device's link does. Bus "
+        "what it moves itself in its best step (where only some steps are slow, these are told), what other groups within hosts move, or what the device's link does. Bus "
         "bandwidth, of transfers alone: waiting for a rank is none.",
     .remedy =
         "Look at that link: spotter metrics --metric 'rdma_*,network_*,gpu_nvlink_*' of its hosts (errors, retransmissions, rate, a "

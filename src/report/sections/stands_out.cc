@@ -156,9 +156,12 @@ std::vector<Part> parts(const Subject& subject) {
     points.push_back({healthy(subject, has_small)});
   if (!has_fault && subject.facts.dumps > 0 && subject.facts.ranks.empty())
     points.push_back({"No hang found: by these dumps nobody waits for a rank that does not come."});
-  const size_t most = subject.page ? subject.page->findings : kMost;
-  for (size_t row = 0; row < std::min(subject.findings.rows(), most); row++)
+  const size_t most = std::min(subject.findings.rows(), subject.page ? subject.page->findings : kMost);
+  for (size_t row = 0; row < most; row++)
     points.push_back(subject.page ? detailed(subject.findings, row) : Point{told(subject.findings, row)});
+  if (const size_t more = subject.findings.rows() - most; more > 0)
+    points.push_back({fmt::format("{} more {} in the table findings (--table findings).", more,
+                                  more == 1 ? "is" : "are")});
   return {points};
 }
 
