@@ -215,3 +215,26 @@ def test_a_link_that_is_slow_in_some_steps_is_told_with_them(tmp_path):
     assert (fault["mechanism"], fault["ranks"], fault["steps"]) == ("slow_link", "4-5", "7-10"), fault
     bandwidth = float(fault["finding"].split(" moves ")[1].split()[0])
     assert 25 < bandwidth < 32 and " GB/s in steps 7-10, where " in fault["finding"], fault
+
+
+def moved(path, by_us):
+    """The recording was made so much later."""
+    trace = json.loads(gzip.decompress(path.read_bytes()))
+    for event in trace["traceEvents"]:
+        if "ts" in event:
+            event["ts"] += by_us
+    path.write_bytes(gzip.compress(json.dumps(trace).encode()))
+
+
+@pytest.mark.parametrize("later", ["0001", "0004", "0004 0005 0006"])
+def test_what_was_recorded_at_another_time_is_no_part_of_the_job(tmp_path, later):
+    """A file of yesterday, a second capture: nobody waits for it, and the job is no longer for it."""
+    simulated(tmp_path, *EIGHT, faults=["slow-rank:rank=3,factor=1.5"])
+    for rank in later.split():
+        moved(next(tmp_path.glob(f"rank_{rank}.*")), 3600e6)
+    document = json.loads(harness.analyze_raw(tmp_path, tables=["findings"], top=None))
+    faults = [f for f in faults_of(tmp_path) if f["mechanism"] == "slow_device"]
+    assert [(f["ranks"], 0.05 < f["share"] < 0.35) for f in faults] == [("3", True)], faults
+    (note,) = [n for n in document["notes"] if n["kind"] == "recorded_apart"]
+    ranks = "ranks 4-6 were" if " " in later else f"rank {int(later)} was"
+    assert note["sentence"].startswith(f"{ranks} recorded at another time than the others"), note

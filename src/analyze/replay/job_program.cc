@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "analyze/replay/absent_ranks.h"
+#include "analyze/replay/apart_ranks.h"
 #include "analyze/replay/exchanges.h"
 #include "analyze/replay/job_calls.h"
 #include "analyze/replay/job_clocks.h"
@@ -27,7 +28,6 @@ RankProgram read_rank(RankTable& table) {
   rank.tells_silences = tells_silences(table.table.notes);
   rank.launchers = table.table.notes.count(kManyLaunchers);
   table.table = Table();
-  rank.call.assign(rank.rows().size(), kNone);
   for (u32 i = 0; i < rank.rows().size(); ++i) {
     const SkeletonRow& row = rank.rows()[i];
     if (row.stream != kNone) rank.streams = std::max(rank.streams, row.stream + 1);
@@ -46,6 +46,20 @@ RankProgram read_rank(RankTable& table) {
   return rank;
 }
 
+void join_ranks(JobProgram& job) {
+  job.calls.clear();
+  job.members.clear();
+  job.rows = job.steps = 0;
+  for (RankProgram& rank : job.ranks) {
+    rank.first_row = std::exchange(job.rows, job.rows + static_cast<u32>(rank.rows().size()));
+    rank.first_step = std::exchange(job.steps, job.steps + rank.steps());
+    rank.call.assign(rank.rows().size(), kNone);
+  }
+  align_steps(job);
+  match_calls(job);
+  set_clocks(job);
+}
+
 }  // namespace
 
 JobProgram make_program(std::vector<RankTable> tables) {
@@ -53,16 +67,13 @@ JobProgram make_program(std::vector<RankTable> tables) {
   for (RankTable& table : tables) {
     if (table.table.rows() == 0) continue;
     RankProgram rank = read_rank(table);
-    rank.first_row = std::exchange(job.rows, job.rows + static_cast<u32>(rank.rows().size()));
-    rank.first_step = std::exchange(job.steps, job.steps + rank.steps());
     job.notes.merge(rank.skeleton.notes, base_name(rank.path));
     job.ranks.push_back(std::move(rank));
   }
   // The tables lay in the heaps of the threads that made them, where nothing that follows is put.
   malloc_trim(0);
-  align_steps(job);
-  match_calls(job);
-  set_clocks(job);
+  join_ranks(job);
+  if (leave_out_apart(job)) join_ranks(job);
   match_unnamed_calls(job);
   match_exchanges(job);
   set_transfers(job);

@@ -83,6 +83,7 @@ struct JobProgram {
   std::vector<i64> step_numbers;  // of the job's steps, in order
   u32 rows = 0, steps = 0;        // of all ranks
   std::set<i64> absent;           // ranks that calls name, and that have no file
+  std::set<i64> apart;            // ranks that are left out: they were recorded at another time
   Notes notes;
 
   std::span<const Member> members_of(const JobCall& call) const {
