@@ -86,6 +86,16 @@ class TestAgent {
     const ssize_t n = recv(fd_, buffer, sizeof buffer, 0);
     return n < 0 ? std::string() : std::string(buffer, static_cast<size_t>(n));
   }
+  // Another process that has polled, of a user that the kernel has told.
+  void add_process(i64 pid, i64 uid, const std::string& variable, const std::string& cgroup = "") {
+    const fs::path folder = root_ / "proc" / std::to_string(pid);
+    fs::create_directories(folder / "fd");
+    fs::create_directory_symlink("/", folder / "root");
+    std::ofstream(folder / "stat") << pid << " (python) S 1 1 1 0 -1 0 1 0 0 0 5 6 0 0 20 0 9 0 100 1 2 3";
+    std::ofstream(folder / "environ") << variable << '\0';
+    std::ofstream(folder / "cgroup") << cgroup;
+    CHECK(agent_->registry.seen({pid, uid}, fmt::format("client{}", pid), {2, 5, {}}, loop_.now()));
+  }
   Peer own() const { return agent_->access.local(geteuid(), "test"); }
   capture::Request request() const {
     capture::Request r;

@@ -73,10 +73,11 @@ Reply trace(const RpcSite& site, const json::object& request, const net::TcpEnds
   for (const kineto::Process* process : matched) {
     all.push_back(process->facts.pid);
     if (limit >= 0 && static_cast<i64>(triggered.size()) >= limit) continue;
-    if (site.agent.captures.busy(process->facts.pid))
-      ++busy;
-    else
+    const bool is_free = site.agent.captures.why_busy(process->facts.pid, site.agent.clock.now()).empty();
+    if (is_free)
       triggered.push_back(process->facts.pid);
+    else
+      ++busy;
   }
   if (!triggered.empty()) {
     capture::Request wanted{triggered, config, {}, *text, 0, {}};

@@ -60,6 +60,18 @@ std::string Capture::output() const {
   return named == receipts.end() ? std::string() : directory_of(named->file);
 }
 
+Table receipts_of(const Capture& capture, const std::string& host_name) {
+  Table table("receipts", receipt_columns());
+  for (const Receipt& r : capture.receipts) {
+    const bool over = is_final(r.state);
+    table.append({std::string_view(host_name), r.pid, r.rank ? Value(*r.rank) : Value(),
+                  std::string_view(state_name(r.state)), std::string_view(r.file),
+                  r.size_bytes > 0 ? Value(r.size_bytes) : Value(), over ? Value(r.took) : Value(),
+                  or_null(r.reason), or_null(r.source), or_null(r.source_root)});
+  }
+  return table;
+}
+
 std::string folder_of(const Table& receipts) {
   for (size_t row = 0; row < receipts.rows(); ++row) {
     const std::string_view file = table::text_or_empty(receipts, row, "file");

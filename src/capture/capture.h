@@ -53,6 +53,8 @@ struct Capture {
   std::string output() const;  // the first file's directory
 };
 
+Table receipts_of(const Capture& capture, const std::string& host_name);
+
 std::string directory_of(const std::string& path);
 // Of the first file that a table of receipts names; empty: it names none.
 std::string folder_of(const Table& receipts);

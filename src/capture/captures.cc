@@ -79,9 +79,7 @@ Result<std::string> Captures::begin(const Request& request, Times now) {
   for (const i64 pid : request.pids) {
     const kineto::Process* process = registry_.find(pid);
     if (!process) return fail(Code::not_found, "process {} is not registered", pid);
-    if (const auto at = jobs_.find(pid); at != jobs_.end())
-      return fail(Code::busy, "process {} is busy since {} with capture {}", pid,
-                  seconds(now.steady - at->second->capture->accepted.steady), at->second->capture->id);
+    if (const std::string why = why_busy(pid, now); !why.empty()) return fail(Code::busy, "{}", why);
     auto job = std::make_unique<Job>();
     job->config = wanted;
     job->config.trace_id = fmt::format("{}-{}", id, pid);
@@ -126,6 +124,13 @@ Result<std::string> Captures::begin(const Request& request, Times now) {
   }
   tell(kept);
   return id;
+}
+
+std::string Captures::why_busy(i64 pid, Times now) const {
+  const auto at = jobs_.find(pid);
+  if (at == jobs_.end()) return held_.why_busy(pid, now.steady);
+  return fmt::format("process {} is busy since {} with capture {}", pid,
+                     seconds(now.steady - at->second->capture->accepted.steady), at->second->capture->id);
 }
 
 bool Captures::forget_one() {
@@ -184,6 +189,7 @@ bool Captures::asks_again(Job& job, bool is_idle, Times now) {
 }
 
 std::optional<std::string> Captures::text_for(const kineto::Process& process, Times now) {
+  held_.polled(process.facts.pid, process.poll.takes_trace(), now.steady);
   const auto it = jobs_.find(process.facts.pid);
   if (it == jobs_.end()) return std::nullopt;
   Job& job = *it->second;
@@ -238,6 +244,7 @@ void Captures::sent(i64 pid, Times now) {
 
 void Captures::gone(i64 pid, Times now) {
   deaf_.erase(pid);
+  held_.gone(pid);
   if (const auto it = jobs_.find(pid); it != jobs_.end()) it->second->gone_at = now.steady;
 }
 
@@ -246,6 +253,7 @@ void Captures::end(const std::string& id, std::string_view by, Times now) {
     const State state = job->receipt().state;
     if (job->capture->id != id || is_final(state)) continue;
     note_deaf(*job);
+    hold(*job);
     settle(*job, State::failed,
            fmt::format("ended by {} {}", by,
                        state == State::accepted
@@ -288,6 +296,14 @@ void Captures::look(Job& job, Times now) {
 void Captures::note_deaf(const Job& job) {
   if (job.receipt().state == State::capturing && job.is_empty && !job.gone_at)
     deaf_.insert(job.receipt().pid);
+}
+
+// Nobody knows when iterations come: by then the capture would have expired.
+void Captures::hold(const Job& job) {
+  if (job.receipt().state == State::accepted || job.gone_at) return;
+  const Ns end = job.config.by_iterations() ? job.capture->accepted.steady + job.capture->deadline
+                                            : job.start + job.config.duration_ms * kMillisecond;
+  held_.keep(job.receipt().pid, {job.capture->id, end, job.was_busy});
 }
 
 bool Captures::never_began(const Job& job, Times now) {
@@ -348,6 +364,7 @@ void Captures::look_after(Job& job, Times now) {
            now);
   } else if (waited >= job.capture->deadline) {
     note_deaf(job);
+    hold(job);
     const std::string after = "within " + seconds(job.capture->deadline);
     settle(job, State::expired,
            r.state == State::accepted && job.refused_at ? "the process was busy with another capture " + after
@@ -369,18 +386,6 @@ std::vector<const Capture*> Captures::all() const {
   std::vector<const Capture*> found;
   for (auto id = order_.rbegin(); id != order_.rend(); ++id) found.push_back(&captures_.at(*id));
   return found;
-}
-
-Table Captures::receipts(const Capture& capture) const {
-  Table table("receipts", receipt_columns());
-  for (const Receipt& r : capture.receipts) {
-    const bool over = is_final(r.state);
-    table.append({std::string_view(host_name_), r.pid, r.rank ? Value(*r.rank) : Value(),
-                  std::string_view(state_name(r.state)), std::string_view(r.file),
-                  r.size_bytes > 0 ? Value(r.size_bytes) : Value(), over ? Value(r.took) : Value(),
-                  or_null(r.reason), or_null(r.source), or_null(r.source_root)});
-  }
-  return table;
 }
 
 }  // namespace spotter::capture

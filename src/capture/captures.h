@@ -17,6 +17,7 @@
 #include "base/result.h"
 #include "base/system/host.h"
 #include "capture/capture.h"
+#include "capture/held_requests.h"
 #include "capture/process_root.h"
 #include "kineto/config.h"
 #include "kineto/registry.h"
@@ -42,7 +43,7 @@ class Captures {
   ~Captures();
 
   // Errors: invalid (the process would drop the request; no such directory), not_found (no such process),
-  // denied (its user may not write there), busy (one of them is at a capture already).
+  // denied (its user may not write there), busy (why_busy() of one of them).
   Result<std::string> begin(const Request& request, Times now);
 
   // A process has polled: the text to answer with, if there is one for it. It stays until sent().
@@ -56,10 +57,13 @@ class Captures {
   void tick(Times now, size_t most = SIZE_MAX);
   size_t active() const { return jobs_.size(); }
   bool busy(i64 pid) const { return jobs_.contains(pid); }
+  // Why a process takes no request now, also where it still has that of a capture that is over; empty: it
+  // does.
+  std::string why_busy(i64 pid, Times now) const;
 
   const Capture* find(const std::string& id) const;
   std::vector<const Capture*> all() const;  // under way and kept, the newest first
-  Table receipts(const Capture& capture) const;
+  Table receipts(const Capture& capture) const { return receipts_of(capture, host_name_); }
   // Each listener is called when a capture begins and with each change of it, in the order of their coming.
   using Listener = std::function<void(const Capture&)>;
   void add_listener(Listener listener) { listeners_.push_back(std::move(listener)); }
@@ -72,6 +76,7 @@ class Captures {
   // What ends without its file may have been dropped; who is at work ignores a request that he gets all the
   // same.
   void note_deaf(const Job& job);
+  void hold(const Job& job);
   void look(Job& job, Times now);
   void look_after(Job& job, Times now);
   static bool never_began(const Job& job, Times now);
@@ -86,6 +91,7 @@ class Captures {
   Host host_;
   std::string host_name_;
   std::map<i64, std::unique_ptr<Job>> jobs_;  // by pid, those under way
+  HeldRequests held_;
   std::set<i64> deaf_;         // pids: they may have dropped a request, and say that they are busy
   i64 last_looked_after_ = 0;  // a pid
   std::map<std::string, Capture> captures_;

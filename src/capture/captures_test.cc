@@ -314,6 +314,7 @@ TEST_F(CapturesTest, WhatItDidNotDoInTime) {
   const auto expire = [&](const std::string& id, const char* reason) {
     captures_.tick(at(10 * kSecond));
     expect(id, State::expired, reason);
+    captures_.gone(42, at(10 * kSecond));  // with what it has got
   };
   expire(begin(r), "did not ask for the request within 10.0 s");
   expire(begin_delivered(r), "the trace did not begin within 10.0 s");
@@ -379,6 +380,57 @@ TEST_F(CapturesTest, OneCaptureAtATime) {
   EXPECT_FALSE(captures_.busy(43));
   begin(request({43}));
   EXPECT_TRUE(captures_.busy(43));
+}
+
+// libkineto says that it is idle until the warm-up, and throws away a second request; then it is at the
+// first.
+TEST_F(CapturesTest, AProcessKeepsTheRequestOfACaptureThatWasEnded) {
+  const std::string id = begin_delivered(request());
+  captures_.end(id, "a test", at(kSecond));
+  EXPECT_FALSE(captures_.busy(42));
+  text(42, at(2 * kSecond));
+  const Error why = captures_.begin(request(), at(2 * kSecond)).error();
+  EXPECT_EQ(why.code, Code::busy);
+  EXPECT_EQ(why.message,
+            "process 42 still has the request of capture " + id +
+                ", which was over before the process was done with it, and takes no other; ask again in 6 s");
+  text(42, at(6 * kSecond), kAtWork);
+  EXPECT_NE(captures_.why_busy(42, at(7 * kSecond)), "");
+  text(42, at(8 * kSecond));  // it is done
+  begin(request(), at(8 * kSecond));
+}
+
+TEST_F(CapturesTest, WhatAnEndedProcessHeldGoesWithIt) {
+  captures_.end(begin_capturing(request()), "a test", at(2 * kSecond));
+  EXPECT_NE(captures_.why_busy(42, at(2 * kSecond)), "");
+  captures_.gone(42, at(3 * kSecond));
+  EXPECT_EQ(captures_.why_busy(42, at(3 * kSecond)), "");
+}
+
+TEST_F(CapturesTest, AProcessIsFreeWhenItsTraceMustBeOver) {
+  constexpr Ns kEnd = 7500 * kMillisecond;
+  captures_.end(begin_delivered(request()), "a test", at(kSecond));
+  text(42, at(kEnd + kSecond - 1));
+  EXPECT_NE(captures_.why_busy(42, at(kEnd + kSecond)), "");
+  text(42, at(kEnd + kSecond));  // it was busy between two polls
+  EXPECT_EQ(captures_.why_busy(42, at(kEnd + kSecond)), "");
+
+  captures_.end(begin_capturing(request()), "a test", at(kSecond));
+  text(42, at(kEnd + HeldRequests::kWriting - 1), kAtWork);
+  EXPECT_NE(captures_.why_busy(42, at(kEnd + HeldRequests::kWriting - 1)), "");
+  EXPECT_EQ(captures_.why_busy(42, at(kEnd + HeldRequests::kWriting)), "");
+}
+
+TEST_F(CapturesTest, ACaptureThatExpiresEarlyIsHeldToo) {
+  Request r = request();
+  r.deadline = 3 * kSecond;
+  expect(begin_delivered(r), State::delivered, "");
+  captures_.tick(at(3 * kSecond));
+  EXPECT_NE(captures_.why_busy(42, at(3 * kSecond)), "");
+  captures_.gone(42, at(3 * kSecond));
+  Request iterations = by_iterations();
+  captures_.end(begin_delivered(iterations), "a test", at(kSecond));
+  EXPECT_NE(captures_.why_busy(42, at(500 * kSecond)), "");
 }
 
 TEST_F(CapturesTest, EachProcessHasAFileOfItsOwn) {

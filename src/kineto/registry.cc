@@ -22,6 +22,7 @@ Process Registry::identified(process::ProcessFacts facts) const {
   for (i64 pid = facts.parent; pid > 1 && process.ancestors.size() < kMostAncestors;
        pid = process::parent_of(host_, pid))
     process.ancestors.push_back(pid);
+  process::keep_what_is_asked_later(facts);
   process.facts = std::move(facts);
   return process;
 }

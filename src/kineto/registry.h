@@ -22,7 +22,7 @@ struct Credentials {
 };
 
 struct Process {
-  process::ProcessFacts facts;
+  process::ProcessFacts facts;  // as keep_what_is_asked_later() leaves them
   process::Identity identity;
   std::vector<i64> ancestors;  // its parent, then the parent's parent ..., without init
   std::string address;         // the name of the socket that it polls from

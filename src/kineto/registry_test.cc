@@ -87,6 +87,32 @@ TEST_F(RegistryTest, APidThatIsUsedAgainIsAnotherProcess) {
   EXPECT_EQ(registry_.all().size(), 1u);
 }
 
+// Anybody may run thousands of processes that have a megabyte each.
+TEST_F(RegistryTest, OfAnEnvironmentAndACommandOnlyALittleIsKept) {
+  std::map<std::string, std::string> environment = {{"RANK", "1"},
+                                                    {"SLURM_JOB_ID", std::string(100'000, '7')},
+                                                    {"SPOTTER_RESPOND", "off"},
+                                                    {"NCCL_DEBUG", "INFO"},
+                                                    {"KINETO_ONDEMAND_TRACE_DIR", "/scratch"},
+                                                    {"JUNK", std::string(50'000, 'j')}};
+  for (int i = 0; i < 100; ++i) environment[fmt::format("TORCH_{}", i)] = std::string(1000, 't');
+  add(42, 7, {"python", "train.py", std::string(60'000, 'x'), "last"}, environment);
+  const Process* p = seen(42, "a");
+  ASSERT_TRUE(p);
+  registry_.refresh(Registry::kStale + 1, 1);
+  EXPECT_EQ(p->identity.rank, 1);
+  EXPECT_EQ(p->identity.job, std::string(128, '7'));
+  size_t bytes = 0;
+  for (const auto& [name, value] : p->facts.environment) bytes += name.size() + value.size();
+  EXPECT_LE(bytes, size_t{8} << 10);
+  for (const char* name : {"SPOTTER_RESPOND", "NCCL_DEBUG", "KINETO_ONDEMAND_TRACE_DIR"})
+    EXPECT_EQ(p->facts.environment.at(name), environment[name]);
+  EXPECT_FALSE(p->facts.environment.contains("JUNK"));
+  ASSERT_EQ(p->facts.command.size(), 3U);
+  EXPECT_EQ(p->facts.command[1], "train.py");
+  EXPECT_LE(p->facts.command[2].size(), size_t{4} << 10);
+}
+
 TEST_F(RegistryTest, AProcessThatHasEnded) {
   EXPECT_EQ(registry_.seen({77, 0}, "a", {}, 0).error().code, Code::not_found);
   add(42, 7, {"python"});

@@ -1,14 +1,17 @@
 #include "process/process_facts.h"
 
+#include <fcntl.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <array>
+#include <cerrno>
 #include <charconv>
 #include <climits>
 #include <memory>
 #include <string_view>
 
+#include "base/system/descriptor.h"
 #include "base/system/file.h"
 #include "process/process_stat.h"
 #include "process/scheduler.h"
@@ -17,11 +20,29 @@ namespace spotter::process {
 namespace {
 
 constexpr size_t kMostText = size_t{4} << 20;  // of one file of /proc
+// What somebody may have made as long as he likes is read from its beginning: all that is looked for is
+// there.
+constexpr size_t kMostEnvironment = size_t{256} << 10, kMostCommand = size_t{64} << 10, kMostParts = 4096;
 constexpr std::string_view kTorchLibrary = "/torch/lib/libtorch_cpu.so";
 constexpr std::string_view kGpuFiles[] = {"/dev/nvidia", "/dev/kfd", "/dev/dri/render", "/dev/accel",
                                           "/dev/habanalabs"};
 
 std::string text_of(const std::string& path) { return read_small_file(path, kMostText).value_or(""); }
+
+// Its first `most` bytes; empty where it cannot be read.
+std::string beginning_of(const std::string& path, size_t most) {
+  const Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  std::string text(most, '\0');
+  size_t used = 0;
+  while (used < most) {
+    const ssize_t n = ::read(file.fd, text.data() + used, most - used);
+    if (n < 0 && errno == EINTR) continue;
+    if (n <= 0) break;
+    used += static_cast<size_t>(n);
+  }
+  text.resize(used);
+  return text;
+}
 
 i64 number(std::string_view text) {
   i64 value = 0;
@@ -29,9 +50,9 @@ i64 number(std::string_view text) {
   return value;
 }
 
-std::vector<std::string> split(std::string_view text, char at) {
+std::vector<std::string> split(std::string_view text, char at, size_t most = SIZE_MAX) {
   std::vector<std::string> parts;
-  while (!text.empty()) {
+  while (!text.empty() && parts.size() < most) {
     const size_t end = std::min(text.find(at), text.size());
     parts.emplace_back(text.substr(0, end));
     text.remove_prefix(std::min(end + 1, text.size()));
@@ -54,7 +75,7 @@ void read_status(std::string_view status, ProcessFacts& facts) {
 }
 
 void read_environment(std::string_view environ, ProcessFacts& facts) {
-  for (const std::string& entry : split(environ, '\0')) {
+  for (const std::string& entry : split(environ, '\0', kMostParts)) {
     if (const size_t equal = entry.find('='); equal != entry.npos)
       facts.environment.emplace(entry.substr(0, equal), entry.substr(equal + 1));
   }
@@ -120,6 +141,41 @@ void read_torch(const std::string& folder, ProcessFacts& facts) {
 
 }  // namespace
 
+void keep_what_is_asked_later(ProcessFacts& facts) {
+  constexpr std::string_view kNames[] = {
+      "SPOTTER_RESPOND",      "SLURM_JOB_NAME",  "LSB_JOBNAME",         "PBS_JOBNAME",          "JOB_NAME",
+      "CUDA_LAUNCH_BLOCKING", "OMP_NUM_THREADS", "APPTAINER_CONTAINER", "SINGULARITY_CONTAINER"};
+  constexpr std::string_view kPrefixes[] = {"KINETO_", "NCCL_", "TORCH_", "PYTORCH_"};
+  constexpr size_t kMostValue = 4096;  // as a path may have
+  constexpr size_t kMostKept = size_t{8} << 10, kMostWords = size_t{4} << 10;
+
+  std::map<std::string, std::string> kept;
+  size_t bytes = 0;
+  const auto keep = [&](const std::string& name, const std::string& value) {
+    const size_t room = std::min(value.size(), kMostValue);
+    if (bytes + name.size() + room > kMostKept || !kept.emplace(name, value.substr(0, room)).second) return;
+    bytes += name.size() + room;
+  };
+  for (const std::string_view name : kNames) {
+    if (const auto it = facts.environment.find(std::string(name)); it != facts.environment.end())
+      keep(it->first, it->second);
+  }
+  for (const std::string_view prefix : kPrefixes) {
+    for (auto it = facts.environment.lower_bound(std::string(prefix));
+         it != facts.environment.end() && it->first.starts_with(prefix); ++it)
+      keep(it->first, it->second);
+  }
+  facts.environment = std::move(kept);
+
+  size_t left = kMostWords;
+  for (std::string& word : facts.command) {
+    if (word.size() > left) word = word.substr(0, left);  // of that size, and no longer one of its own
+    left -= word.size();
+  }
+  if (left == 0) std::erase_if(facts.command, [](const std::string& word) { return word.empty(); });
+  facts.command.shrink_to_fit();
+}
+
 i64 parent_of(const Host& host, i64 pid) {
   const std::optional<ProcessStat> stat = read_stat(host, pid);
   return stat ? stat->parent : 0;
@@ -147,8 +203,8 @@ Result<ProcessFacts> read_process_briefly(const Host& host, i64 pid) {
   facts.parent = stat->parent;
   facts.start_ticks = stat->start_ticks;
   read_status(text_of(folder + "/status"), facts);
-  facts.command = split(text_of(folder + "/cmdline"), '\0');
-  read_environment(text_of(folder + "/environ"), facts);
+  facts.command = split(beginning_of(folder + "/cmdline", kMostCommand), '\0', kMostParts);
+  read_environment(beginning_of(folder + "/environ", kMostEnvironment), facts);
   const std::string cgroup = text_of(folder + "/cgroup");
   facts.container = container_of(cgroup);
   facts.cgroup = path_of_cgroup(cgroup);

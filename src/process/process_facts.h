@@ -34,6 +34,11 @@ Result<ProcessFacts> read_process(const Host& host, i64 pid);
 // The same without what it has open and has loaded, which takes a hundred times as long.
 Result<ProcessFacts> read_process_briefly(const Host& host, i64 pid);
 
+// Leaves of the environment and the command line what the agent asks of a process that it knows already, once
+// its job and role are told, and no more than a few KiB: anybody may run thousands of processes with
+// megabytes of either.
+void keep_what_is_asked_later(ProcessFacts& facts);
+
 // The parent alone; 0 where there is no such process.
 i64 parent_of(const Host& host, i64 pid);
 // The path of the control group alone; empty where there is no such process.

@@ -83,6 +83,18 @@ TEST_F(ProcessFactsTest, AJobOfSlurmIsNotMadeUp) {
   EXPECT_EQ(read().environment.count("SLURM_JOB_ID"), 0U);
 }
 
+TEST_F(ProcessFactsTest, OfALongEnvironmentTheBeginningIsRead) {
+  std::string text = with_nuls({"RANK=3"});
+  for (int i = 0; i < 1'000'000; ++i) text += fmt::format("{}=", i) + '\0';
+  write("environ", text);
+  write("cmdline", with_nuls({"python", std::string(1 << 20, 'x')}));
+  const ProcessFacts facts = read();
+  EXPECT_EQ(facts.environment.at("RANK"), "3");
+  EXPECT_LE(facts.environment.size(), 4096U);
+  EXPECT_EQ(facts.command.at(0), "python");
+  EXPECT_LT(facts.command.at(1).size(), size_t{64} << 10);
+}
+
 TEST_F(ProcessFactsTest, WhatIsMissingStaysEmpty) {
   for (const char* name : {"status", "cmdline", "environ", "cgroup", "maps"}) fs::remove(root_ / "42" / name);
   const ProcessFacts facts = read();

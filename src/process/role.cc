@@ -5,12 +5,14 @@
 #include <string_view>
 
 #include "base/system/file.h"
+#include "base/text/printable_within.h"
 #include "base/text/quantity.h"
-#include "base/text/utf8.h"
 #include "process/scheduler.h"
 
 namespace spotter::process {
 namespace {
+
+constexpr size_t kMostJob = 128;  // bytes of its name: anybody may write what he likes into his environment
 
 // Where launchers tell a process its place; the first that is set counts.
 constexpr const char* kRank[] = {"RANK", "OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK", "SLURM_PROCID"};
@@ -152,7 +154,7 @@ bool needs_parent(const ProcessFacts& process) { return has_word(process, kSpawn
 
 Identity identify(const ProcessFacts& process, const ProcessFacts* parent) {
   Identity identity;
-  identity.job = to_printable(job_of(process));
+  identity.job = printable_within(job_of(process), kMostJob);
   if (const char* what = helper_by_command(process)) {
     identity.role = Role::helper;
     identity.evidence = fmt::format("its command line is that of {}", what);

@@ -2,6 +2,8 @@
 
 #include <set>
 
+#include "agent/jobs/job_owner.h"
+
 namespace spotter::agent {
 namespace {
 
@@ -40,13 +42,17 @@ Result<BegunCapture> begin_capture(Agent& agent, const Peer& peer, WantedCapture
   kineto::Target everyone = wanted.target;
   everyone.helpers = true;
   const std::set<i64> named(wanted.target.pids.begin(), wanted.target.pids.end());
+  // Who may trace everybody's still means the job, and not whoever says that he is of it.
+  const bool is_job = !wanted.target.job.empty() && !peer.only_uid;
+  const kineto::Registry& registered = agent.processes.registry();
+  const i64 owner = is_job ? owner_of(*agent.identities, registered, wanted.target.job) : -1;
   i64 helpers = 0, foreign = 0;
   for (const kineto::Process* process : agent.processes.registry().matching(everyone)) {
     // A pid that was named is meant, whatever it is.
     const bool by_name = named.contains(process->facts.pid);
     if (!by_name && !wanted.target.helpers && process->identity.role == process::Role::helper)
       ++helpers;
-    else if (!by_name && !agent.access.may_trace(peer, *process))
+    else if (!by_name && (!agent.access.may_trace(peer, *process) || (is_job && process->facts.uid != owner)))
       ++foreign;
     else
       wanted.request.pids.push_back(process->facts.pid);

@@ -1,5 +1,6 @@
 // Begins a capture of the processes that a target means, for the API and for whoever asks inside of the
-// agent. Launchers and workers, and processes of others than the peer may trace, are left out with a note.
+// agent. Launchers and workers, processes of others than the peer may trace, and of a job those that are not
+// its owner's, are left out with a note.
 #pragma once
 #include <string>
 #include <string_view>

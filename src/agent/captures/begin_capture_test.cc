@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "agent/jobs/job_owner.h"
 #include "agent/test_agent.h"
 
 namespace spotter::agent {
@@ -55,6 +56,40 @@ TEST_F(BeginCapture, OfOthersOnlyWhereTheyAreNamedAndThenItSaysWho) {
   const Error named = begin({.pids = {getpid()}}, stranger).error();
   EXPECT_EQ(named.code, Code::denied);
   EXPECT_NE(named.message.find("may not trace process"), std::string::npos) << named.message;
+}
+
+// Whoever claims the id neither is traced with it, nor keeps it from being traced; named himself, he is
+// meant.
+TEST_F(BeginCapture, OfAJobOnlyItsOwnersProcesses) {
+  constexpr i64 kStranger = 12345, kPid = 4'000'001;
+  add_process(kPid, kStranger, "SLURM_JOB_ID=5");
+  for (const Peer& peer :
+       {own(), Access::own("rule slow_step"), Peer{AccessRole::trace, geteuid(), true, "a", ""}}) {
+    const auto begun = begin({.job = "5"}, peer);
+    ASSERT_TRUE(begun) << begun.error().message;
+    EXPECT_EQ(begun->notes.count("other_users"), 1);
+    const capture::Capture* capture = agent_->captures.find(begun->id);
+    ASSERT_EQ(capture->receipts.size(), 1u);
+    EXPECT_EQ(capture->receipts[0].pid, getpid());
+    agent_->captures.end(begun->id, "test", agent_->clock.now());
+  }
+  EXPECT_NE(begin({.pids = {kPid}, .job = "5"}).error().message.find("user 12345 may not write"),
+            std::string::npos);
+}
+
+// An id is used again when the job that had it is over.
+TEST_F(BeginCapture, AJobOfWhoIsThereAlone) {
+  constexpr i64 kStranger = 12345, kPid = 4'000'001;
+  agent_->registry.gone(getpid());
+  add_process(kPid, kStranger, "SLURM_JOB_ID=5");
+  EXPECT_EQ(owner_of(*agent_->identities, agent_->registry, "5"), kStranger);
+  EXPECT_EQ(owner_of(*agent_->identities, agent_->registry, "6"), -1);
+}
+
+TEST_F(BeginCapture, AJobIsWhoseProcessSlurmHasPutIntoIt) {
+  constexpr i64 kStranger = 12345, kPid = 4'000'001;
+  add_process(kPid, kStranger, "SLURM_JOB_ID=5", "0::/system.slice/slurmstepd.scope/job_5/step_0\n");
+  EXPECT_EQ(owner_of(*agent_->identities, agent_->registry, "5"), kStranger);
 }
 
 TEST_F(BeginCapture, APartOfTheAgentAsksByNoSocket) {

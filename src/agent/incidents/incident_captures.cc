@@ -6,6 +6,7 @@
 
 #include "agent/captures/poll_time.h"
 #include "agent/incidents/capture_command.h"
+#include "agent/jobs/job_owner.h"
 #include "agent/jobs/left_alone.h"
 #include "agent/jobs/room_for_traces.h"
 #include "analyze/range_text.h"
@@ -60,8 +61,9 @@ void IncidentCaptures::captured(const capture::Capture& capture) {
 std::string IncidentCaptures::why_not_asked(const std::string& job) const {
   const auto pace = parts_.leading.pace(job);
   std::string why = why_left_alone(parts_.options, nullptr, pace ? pace->user : "");
+  const i64 owner = owner_of(parts_.identities, parts_.registry, job);
   for (const auto& [pid, process] : parts_.registry.all()) {
-    if (why.empty() && process.identity.job == job)
+    if (why.empty() && process.identity.job == job && process.facts.uid == owner)
       why = why_left_alone(parts_.options, &process, parts_.identities.who(pid).user);
   }
   return why;
@@ -69,8 +71,9 @@ std::string IncidentCaptures::why_not_asked(const std::string& job) const {
 
 std::vector<i64> IncidentCaptures::traceable(const std::string& job) const {
   std::vector<i64> pids;
+  const i64 owner = owner_of(parts_.identities, parts_.registry, job);
   for (const auto& [pid, process] : parts_.registry.all()) {
-    if (kineto::matches(process, {.job = job})) pids.push_back(pid);
+    if (process.facts.uid == owner && kineto::matches(process, {.job = job})) pids.push_back(pid);
   }
   return pids;
 }
