@@ -27,6 +27,8 @@ std::string strict(const std::string& value) {
 }  // namespace
 
 Result<std::unique_ptr<TraceWriter>> TraceWriter::open(const std::string& path) {
+  if (ascii_lower(path).ends_with(".zst"))
+    return fail(Code::invalid, "{}: traces are written as .json or .json.gz", path);
   std::optional<AtomicFile> file;
   if (path != "-") {
     TRY_ASSIGN(AtomicFile created, AtomicFile::create(path));
