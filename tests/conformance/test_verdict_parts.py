@@ -238,3 +238,26 @@ def test_what_was_recorded_at_another_time_is_no_part_of_the_job(tmp_path, later
     (note,) = [n for n in document["notes"] if n["kind"] == "recorded_apart"]
     ranks = "ranks 4-6 were" if " " in later else f"rank {int(later)} was"
     assert note["sentence"].startswith(f"{ranks} recorded at another time than the others"), note
+
+
+@pytest.mark.parametrize("odd", ["other numbers", "other marks", "a launcher"])
+def test_steps_that_one_file_counts_otherwise_are_no_more_steps(tmp_path, odd):
+    """What is told of a step is of one step of the job."""
+    simulated(tmp_path, *EIGHT, faults=["slow-rank:rank=3,factor=1.5"])
+    (before,) = [f for f in faults_of(tmp_path) if f["mechanism"] == "slow_device"]
+    path = next(tmp_path.glob("rank_0003.*"))
+    trace = json.loads(gzip.decompress(path.read_bytes()))
+    if odd == "other numbers":
+        for event in trace["traceEvents"]:
+            if event["name"].startswith("ProfilerStep#"):
+                event["name"] = f"ProfilerStep#{int(event['name'][13:]) + 100}"
+    elif odd == "other marks":
+        trace["traceEvents"] = [e for e in trace["traceEvents"] if not e["name"].startswith("ProfilerStep#")]
+    else:
+        start = min(e["ts"] for e in trace["traceEvents"] if e.get("ph") == "X")
+        launcher = {"schemaVersion": 1, "baseTimeNanoseconds": trace.get("baseTimeNanoseconds", 0),
+                    "traceEvents": [{"ph": "X", "cat": "cpu_op", "name": "aten::empty", "pid": 1, "tid": 1, "ts": start + 50, "dur": 2}]}
+        (tmp_path / "launcher.pt.trace.json").write_text(json.dumps(launcher))
+    path.write_bytes(gzip.compress(json.dumps(trace).encode()))
+    (after,) = [f for f in faults_of(tmp_path) if f["mechanism"] == "slow_device"]
+    assert after["ranks"] == "3" and after["time_ns"] == pytest.approx(before["time_ns"], rel=0.03), (before, after)

@@ -38,32 +38,56 @@ std::vector<u32> steps_missed(const JobProgram& job) {
   return missed;
 }
 
+// Those whose steps are marked as most ranks' are: ended by optimizers, or numbered by the program.
+std::vector<const RankProgram*> usually_marked(const JobProgram& job) {
+  const bool by_optimizer =
+      2 * std::ranges::count_if(job.ranks, &RankProgram::are_by_optimizer) > std::ssize(job.ranks);
+  std::vector<const RankProgram*> ranks;
+  for (const RankProgram& rank : job.ranks)
+    if (rank.steps() > 0 && rank.are_by_optimizer == by_optimizer) ranks.push_back(&rank);
+  return ranks;
+}
+
+bool share_any(const std::vector<i64>& a, const std::vector<i64>& b) {
+  return std::ranges::find_first_of(a, b) != a.end();
+}
+
 }  // namespace
 
 void align_steps(JobProgram& job) {
   const std::vector<u32> missed = steps_missed(job);
-  const auto number_of = [&](const RankProgram& rank, u32 s) {
-    return rank.step_numbers[s] + missed[static_cast<size_t>(&rank - job.ranks.data())];
+  const auto numbers_of = [&](const RankProgram& rank) {
+    std::vector<i64> numbers = rank.step_numbers;
+    for (i64& number : numbers) number += missed[static_cast<size_t>(&rank - job.ranks.data())];
+    return numbers;
   };
-  const RankProgram* longest = nullptr;
+  const auto longest = std::ranges::max_element(job.ranks, {}, &RankProgram::steps);
+  if (longest == job.ranks.end()) return;
+  const std::vector<const RankProgram*> marked = usually_marked(job);
   std::vector<i64> numbers;
-  for (const RankProgram& rank : job.ranks) {
-    if (longest == nullptr || rank.steps() > longest->steps()) longest = &rank;
-    for (u32 s = 0; s < rank.steps(); ++s) numbers.push_back(number_of(rank, s));
+  const RankProgram* most = nullptr;
+  for (const RankProgram* rank : marked) {
+    const std::vector<i64> own = numbers_of(*rank);
+    numbers.insert(numbers.end(), own.begin(), own.end());
+    if (most == nullptr || rank->steps() > most->steps()) most = rank;
   }
-  if (longest == nullptr) return;
   std::ranges::sort(numbers);
   const auto repeated = std::ranges::unique(numbers);
   numbers.erase(repeated.begin(), repeated.end());
   const bool by_number =
-      std::ranges::all_of(job.ranks, ascends) && numbers.size() <= 2 * size_t{longest->steps()};
+      std::ranges::all_of(marked,
+                          [&](const RankProgram* rank) {
+                            return ascends(*rank) && share_any(numbers_of(*rank), numbers_of(*most));
+                          }) &&
+      (most == nullptr || numbers.size() <= 2 * size_t{most->steps()}) && longest->steps() <= numbers.size();
   job.step_numbers = by_number ? numbers : longest->step_numbers;
   for (RankProgram& rank : job.ranks) {
     rank.job_steps.resize(rank.steps());
     std::iota(rank.job_steps.begin(), rank.job_steps.end(), 0u);
-    if (!by_number) continue;
+    if (!by_number || std::ranges::find(marked, &rank) == marked.end()) continue;
+    const std::vector<i64> own = numbers_of(rank);
     for (u32 s = 0; s < rank.steps(); ++s) {
-      const auto at = std::ranges::lower_bound(numbers, number_of(rank, s));
+      const auto at = std::ranges::lower_bound(numbers, own[s]);
       rank.job_steps[s] = static_cast<u32>(at - numbers.begin());
     }
   }

@@ -6,7 +6,8 @@ namespace spotter::analyze {
 
 // Fills in job_steps and step_numbers. Captures that begin by the clock begin with one step on one rank and
 // with the next on another, so steps are the same by their numbers; where a rank's do not ascend, or ranks
-// share too few of them to count alike, by their place in the recording.
+// share none or too few of them to count alike, by their place in the recording, as those of a rank are that
+// has other marks than most.
 void align_steps(JobProgram& job);
 
 }  // namespace spotter::analyze

@@ -44,5 +44,26 @@ TEST(JobSteps, NumbersThatTheProgramGivesCount) {
   EXPECT_EQ(job.ranks[1].job_steps, (std::vector<u32>{0, 1, 2}));
 }
 
+// One program says where it is, another counts from its start.
+TEST(JobSteps, WhoSharesNoNumberWithOthersIsOneByPlace) {
+  RankProgram other = rank_of({0, 100, 200, 300}, false);
+  for (i64& number : other.step_numbers) number += 100;
+  const JobProgram job = job_of(rank_of({0, 100, 200, 300}, false), std::move(other));
+  EXPECT_EQ(job.ranks[1].job_steps, (std::vector<u32>{0, 1, 2}));
+  EXPECT_EQ(job.step_numbers, (std::vector<i64>{0, 1, 2}));
+}
+
+TEST(JobSteps, OtherMarksThanMostRanksHaveCountByPlace) {
+  JobProgram job;
+  for (int i = 0; i < 2; ++i) {
+    job.ranks.push_back(rank_of({0, 100, 200, 300}, false));
+    for (i64& number : job.ranks.back().step_numbers) number += 2;
+  }
+  job.ranks.push_back(rank_of({0, 100, 200, 300}));
+  align_steps(job);
+  EXPECT_EQ(job.ranks[2].job_steps, (std::vector<u32>{0, 1, 2}));
+  EXPECT_EQ(job.step_numbers, (std::vector<i64>{2, 3, 4}));
+}
+
 }  // namespace
 }  // namespace spotter::analyze
