@@ -101,7 +101,7 @@ TEST_F(RegistryTest, OfAnEnvironmentAndACommandOnlyALittleIsKept) {
   ASSERT_TRUE(p);
   registry_.refresh(Registry::kStale + 1, 1);
   EXPECT_EQ(p->identity.rank, 1);
-  EXPECT_EQ(p->identity.job, std::string(128, '7'));
+  EXPECT_EQ(p->identity.job, std::string(256, '7'));
   size_t bytes = 0;
   for (const auto& [name, value] : p->facts.environment) bytes += name.size() + value.size();
   EXPECT_LE(bytes, size_t{8} << 10);

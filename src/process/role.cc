@@ -12,7 +12,7 @@
 namespace spotter::process {
 namespace {
 
-constexpr size_t kMostJob = 128;  // bytes of its name: anybody may write what he likes into his environment
+constexpr size_t kMostJob = 256;  // bytes of its name: anybody may write what he likes into his environment
 
 // Where launchers tell a process its place; the first that is set counts.
 constexpr const char* kRank[] = {"RANK", "OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK", "SLURM_PROCID"};
