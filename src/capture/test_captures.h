@@ -106,7 +106,7 @@ class CapturesTest : public testing::Test {
   fs::path root_;
   Host host_{(root_ / "proc").string()};
   kineto::Registry registry_{host_};
-  Captures captures_{registry_, host_, "node1"};
+  Captures captures_{registry_, host_, "node1", at_once};
   std::vector<i64> revisions_;
 };
 
