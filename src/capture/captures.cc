@@ -11,6 +11,7 @@
 #include "capture/captures_job.h"
 #include "capture/late_start.h"
 #include "kineto/message.h"
+#include "kineto/trace_folder.h"
 
 namespace spotter::capture {
 namespace {
@@ -71,6 +72,7 @@ Result<std::string> Captures::begin(const Request& request, Times now) {
       path = kineto::output_path(job->config.log_file, process->facts.inner_pid);
     }
     taken.insert(path);
+    job->elsewhere = kineto::why_written_elsewhere(*process, path);
     std::vector<Writer>& writers = by_user[process->facts.uid];
     job->place = writers.size();
     writers.push_back({pid, process->facts.uid, path});
@@ -135,6 +137,9 @@ void Captures::advance(Job& job, State state) {
 }
 
 void Captures::settle(Job& job, State state, std::string reason, Times now) {
+  const bool is_lost = state == State::failed || state == State::expired;
+  if (is_lost && job.receipt().state != State::accepted && !job.elsewhere.empty())
+    reason += "; " + job.elsewhere;
   job.receipt().took = now.steady - job.capture->accepted.steady;
   job.receipt().reason = std::move(reason);
   advance(job, state);

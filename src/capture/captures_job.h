@@ -19,6 +19,7 @@ struct Captures::Job {
   size_t index = 0;  // of its receipt
   kineto::Config config;
   std::string text;
+  std::string elsewhere;                    // why its file will not be where it was asked for; empty: it will
   bool is_own_text = true;                  // made from `config`, not somebody else's
   std::shared_ptr<const ProcessRoot> root;  // nullptr: the disk has not answered yet
   std::shared_future<std::vector<OutputPlace>> places;  // of all processes of its user; until there is a root
