@@ -21,7 +21,7 @@ Result<void> Captures::find_places(const std::map<i64, std::vector<Writer>>& by_
   std::map<i64, std::shared_future<std::vector<OutputPlace>>> answers;
   for (const auto& [uid, writers] : by_user) {
     auto answer = ask<std::vector<OutputPlace>>(
-        aside_, uid, [host = host_, writers = writers] { return capture::find_places(host, writers); });
+        aside_, uid, [host = host_, asked = writers] { return capture::find_places(host, asked); });
     if (!answer) return fail(Code::busy, "too many files of user {} are on disks that do not answer", uid);
     answers.emplace(uid, answer->share());
   }
