@@ -30,7 +30,7 @@ Agent::Agent(net::Loop& loop, AgentOptions o, Host h)
       profiling_pause(std::make_shared<collect::ProfilingPause>()),
       identities(std::make_shared<collect::Identities>(host, options.telemetry.job_labels)),
       registry(host),
-      captures(registry, host, host_name),
+      captures(registry, host, host_name, capture::aside_for_each_user()),
       waiters(loop, captures),
       analyses(loop, host, host_name, {.helper = options.helper}),
       incident_queries(loop),

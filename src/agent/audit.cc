@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "base/text/utf8.h"
+#include "base/time.h"
 #include "sink/json_lines.h"
 
 namespace spotter::agent {
@@ -10,6 +11,7 @@ namespace {
 
 constexpr size_t kMostPeers = 1024;  // those beyond share what is written
 constexpr u32 kMode = 0640;
+constexpr i64 kLineBytes = 200;  // of a line, beside what he has a say in
 
 constexpr Field kColumns[] = {
     {"time_ns", Type::integer, Unit::ns, Role::time, "When."},
@@ -49,12 +51,35 @@ void Audit::write(std::string_view user, std::string_view from, std::string_view
   file_->offer(batch);
 }
 
-void Audit::done(const Peer& peer, std::string_view what) { write(peer.name, peer.from, what, "done", {}); }
+Audit::Asker& Audit::asker(const Peer& peer) {
+  const bool has_own = askers_.size() < kMostPeers || askers_.contains(peer.name);
+  Asker& asker = askers_[has_own ? peer.name : std::string()];
+  if (asker.day == 0 || loop_.now() - asker.day >= kDay) {
+    asker.day = loop_.now();
+    asker.bytes = 0;
+  }
+  return asker;
+}
+
+void Audit::write_of(const Peer& peer, std::string_view what, std::string_view result,
+                     std::string_view reason) {
+  Asker& asker = this->asker(peer);
+  if (asker.bytes >= kMostOfOne) {
+    ++asker.counted;
+    return tell_later();
+  }
+  asker.bytes += kLineBytes + static_cast<i64>(what.size() + reason.size());
+  write(peer.name, peer.from, what, result, reason);
+  if (asker.bytes >= kMostOfOne)
+    write(peer.name, peer.from,
+          "has filled his share of this log: what he asks for until tomorrow is counted only", result, {});
+}
+
+void Audit::done(const Peer& peer, std::string_view what) { write_of(peer, what, "done", {}); }
 
 void Audit::refused(const Peer& peer, std::string_view what, const Error& why) {
-  const bool has_own = refused_.size() < kMostPeers || refused_.contains(peer.name);
-  LogLimit& limit = refused_[has_own ? peer.name : std::string()];
-  if (limit.pass(loop_.now())) write(peer.name, peer.from, what, "refused", why.message);
+  LogLimit& limit = asker(peer).refusals;
+  if (limit.pass(loop_.now())) write_of(peer, what, "refused", why.message);
   if (limit.left_out() > 0) tell_later();
 }
 
@@ -62,12 +87,15 @@ void Audit::tell_later() {
   if (std::exchange(tells_, true)) return;
   tell_.set(LogLimit::kPeriod, [this] {
     tells_ = false;
-    for (const auto& [name, limit] : refused_) {
-      if (limit.left_out() > 0)
-        write(name.empty() ? "others" : name, {}, fmt::format("{} more refusals", limit.left_out()),
-              "refused", {});
+    for (auto& [name, asker] : askers_) {
+      const std::string_view shown = name.empty() ? "others" : std::string_view(name);
+      if (const i64 more = asker.refusals.left_out(); more > 0)
+        write(shown, {}, fmt::format("{} more refusals", more), "refused", {});
+      if (asker.counted > 0) write(shown, {}, fmt::format("{} more requests", asker.counted), "done", {});
+      asker.refusals = LogLimit();
+      asker.counted = 0;
     }
-    refused_.clear();
+    std::erase_if(askers_, [&](const auto& entry) { return loop_.now() - entry.second.day >= kDay; });
   });
 }
 

@@ -1,5 +1,7 @@
 // Audit: who asked the agent for what, and what came of it: in a file of its own, a line of JSON for each, or
-// in the log. The loop's thread; the file is written by another one, since its disk may be slow.
+// in the log. Old lines go when there are too many: each peer may write so much a day, so that nobody drives
+// out those of others; beyond it his requests are counted. The loop's thread; the file is written by another
+// one, since its disk may be slow.
 #pragma once
 #include <map>
 #include <memory>
@@ -18,6 +20,9 @@ namespace spotter::agent {
 
 class Audit {
  public:
+  static constexpr i64 kMostOfOne = i64{8}
+                                    << 20;  // bytes a day, of 600 MiB that the file and its old ones have
+
   Audit(net::Loop& loop, const Host& host) : loop_(loop), host_(host), tell_(loop) {}
 
   // From now on into this file, which only its owner and group may read; logrotate may take it away. Errors:
@@ -32,6 +37,15 @@ class Audit {
   std::optional<SinkState> state() const;  // nothing: there is no file
 
  private:
+  // Of one who asks.
+  struct Asker {
+    LogLimit refusals;
+    Ns day = 0;       // when it began
+    i64 bytes = 0;    // written that day
+    i64 counted = 0;  // requests beyond, that are yet to be told
+  };
+  Asker& asker(const Peer& peer);
+  void write_of(const Peer& peer, std::string_view what, std::string_view result, std::string_view reason);
   void write(std::string_view user, std::string_view from, std::string_view what, std::string_view result,
              std::string_view reason);
   void tell_later();
@@ -39,7 +53,7 @@ class Audit {
   net::Loop& loop_;
   const Host& host_;
   std::unique_ptr<sink::SinkRunner> file_;
-  std::map<std::string, LogLimit, std::less<>> refused_;  // by peer
+  std::map<std::string, Asker> askers_;  // by the peer's name
   net::Timer tell_;
   bool tells_ = false;
 };

@@ -8,9 +8,10 @@
 
 #include "base/saturated.h"
 #include "base/time.h"
+#include "capture/captures_job.h"
 #include "capture/late_start.h"
-#include "capture/repository.h"
 #include "kineto/message.h"
+#include "kineto/trace_folder.h"
 
 namespace spotter::capture {
 namespace {
@@ -24,41 +25,17 @@ constexpr Ns kLastLook = kSecond / 2;     // at the files of a process that ende
 
 constexpr std::string_view kEnding = ".pt.trace.json";
 
-std::string seconds(Ns time) { return fmt::format("{:.1f} s", static_cast<double>(time) / 1e9); }
-
 std::string id_of(i64 unix_ms, u64 number) {
   return fmt::format("{:%Y%m%dT%H%M%S}-{}", fmt::gmtime(static_cast<std::time_t>(unix_ms / 1000)), number);
 }
 
 }  // namespace
 
-struct Captures::Job {
-  Capture* capture = nullptr;
-  size_t index = 0;  // of its receipt
-  kineto::Config config;
-  std::string text;
-  bool is_own_text = true;  // made from `config`, not somebody else's
-  ProcessRoot root;
-  Times delivered;
-  Ns start = 0;      // steady time at which the trace begins, unless the clock is set; once it is delivered
-  i64 start_ms = 0;  // the same in Unix time
-  // Unix times of its temporary file while nothing is written into it: its own, and the same no earlier than
-  // the look before that saw it first and no later than that look, since the clock of a file server may be
-  // another.
-  Ns file_time = 0, begun_at = 0, looked_at = 0;
-  bool is_empty = false;     // so it was at the last look
-  Ns dropped_file_time = 0;  // file_time when it was asked again
-  int polls = 0;             // since the request was delivered
-  Ns before = 0;          // when a file of that name, if it is not ours, which was there already, had changed
-  Ns refused_at = 0;      // it asked, but was at another capture
-  bool was_busy = false;  // since the request was delivered
-  bool is_asked_again = false;
-  Ns idle_since = 0, gone_at = 0;
-  Receipt& receipt() const { return capture->receipts[index]; }
-};
-
-Captures::Captures(kineto::Registry& registry, Host host, std::string host_name)
-    : registry_(registry), host_(std::move(host)), host_name_(std::move(host_name)) {}
+Captures::Captures(kineto::Registry& registry, Host host, std::string host_name, Aside aside)
+    : registry_(registry),
+      host_(std::move(host)),
+      host_name_(std::move(host_name)),
+      aside_(std::move(aside)) {}
 Captures::~Captures() = default;
 
 Result<std::string> Captures::begin(const Request& request, Times now) {
@@ -76,6 +53,7 @@ Result<std::string> Captures::begin(const Request& request, Times now) {
   }
   std::vector<std::unique_ptr<Job>> jobs;
   std::unordered_set<std::string> taken;  // paths
+  std::map<i64, std::vector<Writer>> by_user;
   for (const i64 pid : request.pids) {
     const kineto::Process* process = registry_.find(pid);
     if (!process) return fail(Code::not_found, "process {} is not registered", pid);
@@ -94,9 +72,10 @@ Result<std::string> Captures::begin(const Request& request, Times now) {
       path = kineto::output_path(job->config.log_file, process->facts.inner_pid);
     }
     taken.insert(path);
-    job->root = ProcessRoot::open(host_, pid);
-    TRY(job->root.check_directory(directory_of(path), process->facts.uid));
-    job->before = job->root.look(path, process->facts.uid).changed;
+    job->elsewhere = kineto::why_written_elsewhere(*process, path);
+    std::vector<Writer>& writers = by_user[process->facts.uid];
+    job->place = writers.size();
+    writers.push_back({pid, process->facts.uid, path});
     job->is_own_text = request.text.empty();
     // Of a text that somebody else wrote only the last line is ours.
     job->text = request.text.empty()
@@ -108,11 +87,10 @@ Result<std::string> Captures::begin(const Request& request, Times now) {
     const std::string& name = process->identity.job;
     capture.job = capture.receipts.empty() || capture.job == name ? name : std::string();
     job->index = capture.receipts.size();
-    const Repository repository = repository_of(host_, pid, process->facts.uid).value_or(Repository{});
-    capture.receipts.push_back(
-        {pid, process->facts.uid, rank, State::accepted, path, 0, 0, {}, repository.source, repository.root});
+    capture.receipts.push_back({pid, process->facts.uid, rank, State::accepted, path, 0, 0, {}, {}, {}});
     jobs.push_back(std::move(job));
   }
+  TRY(find_places(by_user, jobs, capture));
   ++next_;
   Capture& kept = captures_.emplace(id, std::move(capture)).first->second;
   order_.push_back(id);
@@ -159,6 +137,9 @@ void Captures::advance(Job& job, State state) {
 }
 
 void Captures::settle(Job& job, State state, std::string reason, Times now) {
+  const bool is_lost = state == State::failed || state == State::expired;
+  if (is_lost && job.receipt().state != State::accepted && !job.elsewhere.empty())
+    reason += "; " + job.elsewhere;
   job.receipt().took = now.steady - job.capture->accepted.steady;
   job.receipt().reason = std::move(reason);
   advance(job, state);
@@ -174,9 +155,12 @@ bool Captures::asks_again(Job& job, bool is_idle, Times now) {
   if (job.is_asked_again || !job.is_own_text) return false;
   look(job, now);  // it may have begun, or ended, since
   if (is_final(job.receipt().state)) return false;
+  constexpr Ns kFresh = kSecond;
+  const bool is_known = multiply_saturated(now.unix_ms, kMillisecond) - job.looked_at <= kFresh;
   // An answer that came too late for one poll is read at the next one.
   constexpr int kMostLate = 1;
-  is_idle = is_idle && !job.was_busy && job.polls > kMostLate;
+  is_idle = is_idle && is_known && job.receipt().state == State::delivered && !job.was_busy &&
+            job.polls > kMostLate;
   if (!has_dropped(job.config, job.start_ms, job.begun_at, is_idle, now.unix_ms)) return false;
   job.is_asked_again = true;
   job.dropped_file_time = job.file_time;
@@ -197,6 +181,10 @@ std::optional<std::string> Captures::text_for(const kineto::Process& process, Ti
   const bool takes = process.poll.takes_trace();
   if (takes) deaf_.erase(process.facts.pid);
   ++job.polls;
+  if (!is_placed(job, now)) {
+    collect_settled();
+    return std::nullopt;
+  }
   // Its second request may not have been sent yet.
   if (job.is_asked_again && job.receipt().state == State::accepted) look(job, now);
   const bool asks = job.receipt().state == State::accepted || asks_again(job, takes, now);
@@ -264,35 +252,6 @@ void Captures::end(const std::string& id, std::string_view by, Times now) {
   collect_settled();
 }
 
-void Captures::look(Job& job, Times now) {
-  Receipt& r = job.receipt();
-  FileLook file = job.root.look(r.file, r.uid);
-  // One of an earlier capture may be there: Dynolog's RPC names the files, and a clock that was put back
-  // makes an agent that has begun again give its names a second time.
-  if (file.written && !file.foreign && file.changed == job.before) file.written = false;
-  if (file.foreign)
-    return settle(job, State::failed, "the file is not a plain file of the process's user", now);
-  if (file.written) {
-    r.size_bytes = file.size_bytes;
-    // Whoever was asked again and was at work has not touched his file.
-    const bool has_ignored = job.dropped_file_time > 0 && job.file_time == job.dropped_file_time;
-    if (file.has_events) return settle(job, State::written, has_ignored ? "" : r.reason, now);
-    return settle(job, State::empty,
-                  job.gone_at
-                      ? "the process ended before it had recorded anything"
-                      : "the file has no events: nothing ran while it was recorded (had the training begun?)",
-                  now);
-  }
-  const Ns unix_now = multiply_saturated(now.unix_ms, kMillisecond);
-  job.is_empty = file.begun_at > 0;
-  if (job.is_empty && file.begun_at != job.file_time) {
-    job.file_time = file.begun_at;
-    job.begun_at = std::clamp(file.begun_at, job.looked_at, std::max(job.looked_at, unix_now));
-  }
-  job.looked_at = unix_now;
-  if (file.begun && r.state != State::accepted) advance(job, State::capturing);
-}
-
 void Captures::note_deaf(const Job& job) {
   if (job.receipt().state == State::capturing && job.is_empty && !job.gone_at)
     deaf_.insert(job.receipt().pid);
@@ -341,7 +300,8 @@ void Captures::tick(Times now, size_t most) {
 void Captures::look_after(Job& job, Times now) {
   const Receipt& r = job.receipt();
   if (is_final(r.state)) return;
-  if (r.state != State::accepted || job.is_asked_again) look(job, now);
+  if (!is_placed(job, now) && !job.gone_at) return;
+  if ((r.state != State::accepted || job.is_asked_again) && !look(job, now)) return;
   if (is_final(r.state)) return;
   const Ns waited = now.steady - job.capture->accepted.steady;
   if (job.gone_at && now.steady - job.gone_at >= kLastLook) {

@@ -4,7 +4,9 @@
 //        \_________\_____________\______-> failed, expired
 //
 // It has no socket and no clock: whoever has them says when a process polled, when its answer went out, when
-// it ended and what time it is. Files are looked at through the process's root. One thread.
+// it ended and what time it is. Files are looked at through the process's root, on threads
+// of their own (aside.h): a disk that hangs costs the captures that write to it, after half a minute. Its
+// functions are for one thread.
 #pragma once
 #include <functional>
 #include <map>
@@ -16,9 +18,10 @@
 
 #include "base/result.h"
 #include "base/system/host.h"
+#include "capture/aside.h"
 #include "capture/capture.h"
 #include "capture/held_requests.h"
-#include "capture/process_root.h"
+#include "capture/output_place.h"
 #include "kineto/config.h"
 #include "kineto/registry.h"
 #include "table/table.h"
@@ -39,7 +42,7 @@ class Captures {
  public:
   static constexpr size_t kMostKept = 256;  // captures that are over
 
-  Captures(kineto::Registry& registry, Host host, std::string host_name);
+  Captures(kineto::Registry& registry, Host host, std::string host_name, Aside aside);
   ~Captures();
 
   // Errors: invalid (the process would drop the request; no such directory), not_found (no such process),
@@ -77,7 +80,12 @@ class Captures {
   // same.
   void note_deaf(const Job& job);
   void hold(const Job& job);
-  void look(Job& job, Times now);
+  Result<void> find_places(const std::map<i64, std::vector<Writer>>& by_user,
+                           const std::vector<std::unique_ptr<Job>>& jobs, Capture& capture) const;
+  static Result<void> take_place(Job& job, Receipt& receipt);
+  bool is_placed(Job& job, Times now);
+  bool look(Job& job, Times now);
+  void take_look(Job& job, FileLook file, Times now);
   void look_after(Job& job, Times now);
   static bool never_began(const Job& job, Times now);
   static std::string why_never_begun(const Job& job, Times now);
@@ -90,6 +98,7 @@ class Captures {
   kineto::Registry& registry_;
   Host host_;
   std::string host_name_;
+  Aside aside_;
   std::map<i64, std::unique_ptr<Job>> jobs_;  // by pid, those under way
   HeldRequests held_;
   std::set<i64> deaf_;         // pids: they may have dropped a request, and say that they are busy

@@ -274,6 +274,26 @@ TEST_F(CapturesTest, AProcessThatDroppedItIsAskedAgain) {
   }
 }
 
+// PyTorch after 2.13, as its polls tell.
+TEST_F(CapturesTest, AProcessThatWritesElsewhereSaysSo) {
+  const auto run = [&](i64 pid) {
+    const std::string id = begin(request({pid}));
+    EXPECT_TRUE(text(pid, kStart, 2));
+    captures_.sent(pid, kStart);
+    text(pid, at(6 * kSecond), 0);
+    text(pid, at(9 * kSecond), 2);
+    captures_.tick(at(19 * kSecond));
+    EXPECT_STREQ(state_name(receipt(id).state), "failed");
+    return receipt(id).reason;
+  };
+  poll(42, 2);
+  EXPECT_NE(run(42).find("; PyTorch after 2.13 lets traces be written below /tmp/ only"), std::string::npos);
+  add(43, {{"KINETO_ONDEMAND_TRACE_DIR", "/out"}});
+  poll(43, 2);
+  const std::string other = run(43);
+  EXPECT_EQ(other.find("PyTorch after"), std::string::npos) << other;
+}
+
 TEST_F(CapturesTest, ALateStart) {
   Request r = request();
   r.config.start_time_ms = kStart.unix_ms + 6000;

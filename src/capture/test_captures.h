@@ -21,7 +21,7 @@ namespace fs = std::filesystem;
 inline constexpr Times kStart{100 * kSecond, 1'700'000'000'000};
 inline constexpr const char* kTrace = R"({"traceEvents": [{"ph": "X", "name": "mm"}]})";
 inline constexpr const char* kNoEvents = R"({"traceEvents": [{"ph": "M", "name": "process_name"}]})";
-inline constexpr i32 kIdle = 2, kAtWork = 0;  // types of polls
+inline constexpr i32 kIdle = 3, kAtWork = 1;  // types of polls, up to PyTorch 2.13
 
 inline Times at(Ns after) { return {kStart.steady + after, kStart.unix_ms + after / kMillisecond}; }
 
@@ -106,7 +106,7 @@ class CapturesTest : public testing::Test {
   fs::path root_;
   Host host_{(root_ / "proc").string()};
   kineto::Registry registry_{host_};
-  Captures captures_{registry_, host_, "node1"};
+  Captures captures_{registry_, host_, "node1", at_once};
   std::vector<i64> revisions_;
 };
 

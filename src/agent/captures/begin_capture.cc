@@ -3,6 +3,7 @@
 #include <set>
 
 #include "agent/jobs/job_owner.h"
+#include "kineto/trace_folder.h"
 
 namespace spotter::agent {
 namespace {
@@ -31,6 +32,19 @@ Notes notes_of(const kineto::Config& config, i64 helpers, i64 foreign) {
   if (config.flops)
     notes.add("flops", Severity::info, "as of PyTorch 2.13 a trace on demand does not say the FLOPs");
   return notes;
+}
+
+void add_written_elsewhere(const Agent& agent, const std::string& id, Notes& notes) {
+  std::string why;
+  i64 count = 0;
+  for (const capture::Receipt& receipt : agent.captures.find(id)->receipts) {
+    const auto process = agent.registry.all().find(receipt.pid);
+    if (process == agent.registry.all().end()) continue;
+    std::string its = kineto::why_written_elsewhere(process->second, receipt.file);
+    if (its.empty()) continue;
+    if (++count == 1) why = fmt::format("process {}: {}", receipt.pid, its);
+  }
+  if (count > 0) notes.add("written_elsewhere", Severity::loss, why, -1, count);
 }
 
 }  // namespace
@@ -64,7 +78,9 @@ Result<BegunCapture> begin_capture(Agent& agent, const Peer& peer, WantedCapture
   }
   if (wanted.request.pids.empty()) return fail(Code::not_found, "{}", why_none(agent, wanted.target));
   TRY_ASSIGN(std::string id, agent.control.begin(peer, wanted.request, what));
-  return BegunCapture{std::move(id), notes_of(wanted.request.config, helpers, foreign)};
+  Notes notes = notes_of(wanted.request.config, helpers, foreign);
+  add_written_elsewhere(agent, id, notes);
+  return BegunCapture{std::move(id), std::move(notes)};
 }
 
 }  // namespace spotter::agent

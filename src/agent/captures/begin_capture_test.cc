@@ -44,6 +44,23 @@ TEST_F(BeginCapture, SaysWhatTheTraceWillLack) {
   EXPECT_EQ(begun->notes.count("memory_events"), 1);
 }
 
+TEST_F(BeginCapture, SaysWhereTheTraceWillNotBe) {
+  WantedCapture wanted;
+  wanted.request.output = "/var/tmp";
+  const auto begun = begin_capture(*agent_, own(), wanted, "a test");
+  ASSERT_FALSE(begun) << "the agent does not let traces be written there";
+  options_.output_directories = {"/var/tmp"};
+  restart();
+  beside([&] {
+    poll();
+    answer_to_registration();
+  });
+  const auto allowed = begin_capture(*agent_, own(), wanted, "a test");
+  ASSERT_TRUE(allowed) << allowed.error().message;
+  ASSERT_EQ(allowed->notes.count("written_elsewhere"), 1);
+  EXPECT_NE(allowed->notes.all()[0].sentence.find("below /tmp/ only"), std::string::npos);
+}
+
 TEST_F(BeginCapture, NobodyIsMeant) {
   const Error error = begin({.ranks = {7}}).error();
   EXPECT_EQ(error.code, Code::not_found);

@@ -11,8 +11,8 @@
 
 #include "agent/captures/analysis_process.h"
 #include "agent/hangs/ras_watch.h"
-#include "agent/side_threads.h"
 #include "base/system/host.h"
+#include "base/system/side_threads.h"
 #include "collect/process/identities.h"
 #include "net/loop.h"
 #include "respond/hang.h"

@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "agent/side_threads.h"
 #include "base/system/host.h"
+#include "base/system/side_threads.h"
 #include "collect/process/identities.h"
 #include "net/loop.h"
 #include "respond/hang.h"

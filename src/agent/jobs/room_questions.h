@@ -6,7 +6,7 @@
 #include <memory>
 #include <string>
 
-#include "agent/side_threads.h"
+#include "base/system/side_threads.h"
 #include "base/time.h"
 #include "base/types.h"
 #include "net/loop.h"

@@ -5,7 +5,7 @@
 #include <functional>
 #include <memory>
 
-namespace spotter::agent {
+namespace spotter {
 
 class SideThreads {
  public:
@@ -18,4 +18,4 @@ class SideThreads {
   std::shared_ptr<std::atomic<int>> running_ = std::make_shared<std::atomic<int>>(0);  // outlives this
 };
 
-}  // namespace spotter::agent
+}  // namespace spotter

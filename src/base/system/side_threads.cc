@@ -1,10 +1,10 @@
-#include "agent/side_threads.h"
+#include "base/system/side_threads.h"
 
 #include <system_error>
 #include <thread>
 #include <utility>
 
-namespace spotter::agent {
+namespace spotter {
 
 bool SideThreads::run(std::function<void()> work) const {
   if (running_->fetch_add(1) >= most_) {
@@ -23,4 +23,4 @@ bool SideThreads::run(std::function<void()> work) const {
   return true;
 }
 
-}  // namespace spotter::agent
+}  // namespace spotter
