@@ -16,6 +16,12 @@ namespace {
 
 constexpr size_t kMostSuspects = 8, kMostEvidence = 4;
 constexpr double kClose = 1.5;  // as near as this in time at stake, one is as likely as the other
+// Of a step: a fault that costs less is no reason to be told of, and so much communication waits for
+// somebody.
+constexpr double kSmall = 0.02, kWaiting = 0.2;
+// As captures say it of a process that did not run when it was to (capture/captures.cc).
+constexpr std::string_view kAsleep[] = {"the process woke too late",
+                                        "the process did not ask for the request"};
 
 constexpr const char* kFindings[] = {"mechanism",  "kind",    "ranks",  "time_ns",  "share",
                                      "confidence", "finding", "remedy", "evidence", "against"};
@@ -76,6 +82,7 @@ struct Traced {
   std::map<i64, std::string> hosts;  // of ranks with a trace
   size_t written = 0;
   std::map<std::string, Untraced> reasons;  // why others have none
+  std::map<i64, std::string> asleep;        // hosts of those among them that did not run
 };
 
 Traced traced_by(const Table& receipts) {
@@ -93,6 +100,10 @@ Traced traced_by(const Table& receipts) {
       ++those.processes;
       if (const auto rank = columns.integer(row, kRank); rank && those.ranks.size() < kMostSuspects)
         those.ranks.insert(*rank);
+      const bool is_asleep =
+          std::ranges::any_of(kAsleep, [&](std::string_view why) { return reason.starts_with(why); });
+      if (const auto rank = columns.integer(row, kRank); rank && is_asleep)
+        traced.asleep.emplace(*rank, columns.text(row, kHost));
     }
   }
   return traced;
@@ -141,6 +152,9 @@ class Findings {
       if (kind == "caveat") c.not_known.emplace_back(columns_.text(row, kFinding));
       if (kind != "caveat" && c.evidence.size() < kMostEvidence) c.evidence.push_back(evidence(row));
     }
+    if (!first || columns_.real(*first, kShare).value_or(1) < kSmall) {
+      if ((c.verdict = of_asleep(traced))) return c;
+    }
     if (!first) {
       c.not_known.insert(c.not_known.begin(), "the traces show no fault");
       return c;
@@ -159,6 +173,38 @@ class Findings {
     if (traced.hosts.size() > 1) return c.verdict->suspects.clear();
     c.verdict->confidence = Confidence::low;
     c.against.push_back(kDoubt + std::string("no other rank was traced, which may have it as well"));
+  }
+
+  // Ranks that slept when the others were awake, and that these wait for: of what they did there is no trace.
+  std::optional<Verdict> of_asleep(const Traced& traced) const {
+    if (traced.asleep.empty() || traced.asleep.size() >= traced.hosts.size()) return {};
+    std::optional<size_t> waiting;
+    for (size_t row = 0; row < table_.rows(); ++row) {
+      const std::string_view mechanism = columns_.text(row, kMechanism);
+      const bool is_waiting = mechanism == "exposed_communication" || mechanism == "absent_ranks";
+      if (is_waiting && !waiting && columns_.real(row, kShare).value_or(0) >= kWaiting) waiting = row;
+    }
+    if (!waiting) return {};
+    Verdict v{.cause = "slow_host", .confidence = Confidence::medium};
+    std::vector<std::string> names;
+    for (const auto& [rank, host] : traced.asleep) {
+      if (v.suspects.size() == kMostSuspects) break;
+      v.suspects.push_back({.rank = rank, .host = host});
+      names.push_back(host.empty() ? fmt::format("{}", rank) : fmt::format("{} (host {})", rank, host));
+    }
+    if (const size_t more = traced.asleep.size() - names.size(); more > 0)
+      names.push_back(fmt::format("{} more", more));
+    const bool is_one = names.size() == 1;
+    v.sentence = fmt::format(
+        "Rank{} {} {} asleep when {} trace was to begin, while the others ran and waited: {:.0f} % of each of their steps "
+        "is communication.",
+        is_one ? "" : "s", fmt::join(names, ", "), is_one ? "was" : "were", is_one ? "its" : "their",
+        100 * columns_.real(*waiting, kShare).value_or(0));
+    v.remedy =
+        "See what stops the process: its state (ps), the limits of its control group, a debugger, its storage.";
+    if (const auto time = columns_.integer(*waiting, kTime))
+      v.at_stake_s_per_step = static_cast<double>(*time) / static_cast<double>(kSecond);
+    return v;
   }
 
   Evidence evidence(size_t row) const {

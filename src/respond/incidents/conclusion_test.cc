@@ -91,6 +91,41 @@ TEST(Conclusion, WithoutAFaultNothingIsNamed) {
   EXPECT_EQ(c.evidence.size(), 1u);
 }
 
+// A process that is stopped for a part of the time may miss the begin of its trace: that it did, and that the
+// others wait, is what there is.
+TEST(Conclusion, ARankThatSleptWhileTheOthersWaitIsTheCause) {
+  const auto of = [](double small, double waiting, const char* reason) {
+    Cells fault = finding("host_pause", "fault", "0", 3'000'000, "low"),
+          exposed = finding("exposed_communication", "opportunity", "", 190'000'000, "medium");
+    fault.emplace_back("share", small);
+    exposed.emplace_back("share", waiting);
+    std::vector<Cells> rows;
+    for (i64 i = 0; i < 4; ++i)
+      rows.push_back({{"host", "gpu01"},
+                      {"rank", i},
+                      {"state", i == 1 ? "failed" : "written"},
+                      {"reason", i == 1 ? reason : ""}});
+    return conclusion_of(table_of("findings", {fault, exposed}), table_of("receipts", rows), 4);
+  };
+  const char* const asleep = "the process woke too late for its warm-up and dropped the request";
+  const Conclusion c = of(0.014, 0.84, asleep);
+  ASSERT_TRUE(c.verdict);
+  EXPECT_EQ(c.verdict->cause, "slow_host");
+  EXPECT_EQ(c.verdict->confidence, Confidence::medium);
+  ASSERT_EQ(c.verdict->suspects.size(), 1U);
+  EXPECT_EQ(c.verdict->suspects[0].rank, 1);
+  EXPECT_EQ(c.verdict->suspects[0].host, "gpu01");
+  EXPECT_EQ(
+      c.verdict->sentence,
+      "Rank 1 (host gpu01) was asleep when its trace was to begin, while the others ran and waited: 84 % of "
+      "each of their steps is communication.");
+  EXPECT_EQ(
+      of(0.014, 0.84, "the process did not ask for the request within 10.0 s").verdict->suspects[0].rank, 1);
+  EXPECT_EQ(of(0.014, 0.84, "the disk is full").verdict->suspects[0].rank, 0);
+  EXPECT_EQ(of(0.05, 0.84, asleep).verdict->suspects[0].rank, 0) << "a fault that costs something";
+  EXPECT_EQ(of(0.014, 0.1, asleep).verdict->suspects[0].rank, 0) << "nobody waits";
+}
+
 TEST(Conclusion, RanksThatAnEarlierCaptureTracedAreCountedOnce) {
   const Table none = table_of("findings", {finding("no_device_work", "caveat", "", 0, "")});
   EXPECT_EQ(ranks_traced(receipts(2, 5)), (std::set<i64>{0, 1})) << "not those that were asked only";
