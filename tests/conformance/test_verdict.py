@@ -304,8 +304,8 @@ def test_ranks_without_a_file_are_waited_for(tmp_path, omitted, options):
 # How much is left of rank 3's file, and what is said of it.
 @pytest.mark.parametrize("left, other, sentence", [
     (0.5, None, "A part of what rank 3 recorded is damaged, and in collectives that only some have those wait for the others"),
-    (200, None, "The file of rank 3 could not be read, and the others wait for it in collectives and sends"),
-    (200, 5, "Rank 5 has no file here, the file of rank 3 could not be read, and the others wait for them in collectives and sends"),
+    (200, None, "Rank 3 has a file that could not be read, and the others wait for it in collectives and sends"),
+    (200, 5, "Rank 3 has a file that could not be read, rank 5 has no file here, and the others wait for them in collectives and sends"),
 ], ids=["part", "nothing", "another absent"])
 def test_a_damaged_rank_is_not_absent(tmp_path, left, other, sentence):
     simulate(tmp_path, *EIGHT, *([] if other is None else ["--omit-ranks", other]), "--fault", "slow-rank:rank=3,factor=1.5")

@@ -240,6 +240,13 @@ def test_what_was_recorded_at_another_time_is_no_part_of_the_job(tmp_path, later
     assert note["sentence"].startswith(f"{ranks} recorded at another time than the others"), note
 
 
+def test_who_is_waited_for_and_was_recorded_at_another_time(tmp_path):
+    simulated(tmp_path, *EIGHT, faults=["slow-rank:rank=3,factor=1.5"])
+    moved(next(tmp_path.glob("rank_0003.*")), 3600e6)
+    (absent,) = [f for f in findings_of(tmp_path) if f["mechanism"] == "absent_ranks"]
+    assert absent["finding"].startswith("Rank 3 was recorded at another time, and the others wait for it in "), absent
+
+
 @pytest.mark.parametrize("odd", ["other numbers", "other marks", "a launcher"])
 def test_steps_that_one_file_counts_otherwise_are_no_more_steps(tmp_path, odd):
     """What is told of a step is of one step of the job."""

@@ -14,15 +14,35 @@ std::string of_ranks(const std::set<i64>& ranks) {
   return fmt::format("{} {}", ranks.size() == 1 ? "rank" : "ranks", analyze::range_text(ranks));
 }
 
-// Of the absent ranks those whose files are there.
-std::set<i64> unread(const JobModel& model) {
+std::set<i64> both(const std::set<i64>& a, const std::set<i64>& b) {
   std::set<i64> ranks;
-  std::ranges::set_intersection(model.job.absent, model.evidence.unread, std::inserter(ranks, ranks.end()));
+  std::ranges::set_intersection(a, b, std::inserter(ranks, ranks.end()));
   return ranks;
 }
 
 bool has_damage(const JobModel& model) {
-  return model.job.absent.empty() ? !model.evidence.damaged.empty() : !unread(model).empty();
+  return model.job.absent.empty() ? !model.evidence.damaged.empty()
+                                  : !both(model.job.absent, model.evidence.unread).empty();
+}
+
+// Why there is nothing of them.
+std::string why_absent(const JobModel& model) {
+  std::set<i64> left = model.job.absent;
+  std::string all;
+  const auto tell = [&](const std::set<i64>& ranks, const char* one, const char* several) {
+    if (ranks.empty()) return;
+    all +=
+        fmt::format("{}{} {}", all.empty() ? "" : ", ", of_ranks(ranks), ranks.size() == 1 ? one : several);
+    for (const i64 rank : ranks) left.erase(rank);
+  };
+  const auto those = [&](const std::set<i64>& ranks) { return both(left, ranks); };
+  tell(those(model.evidence.unread), "has a file that could not be read",
+       "have files that could not be read");
+  tell(those(model.job.apart), "was recorded at another time", "were recorded at another time");
+  tell(those(model.evidence.silent), "has a file without events", "have files without events");
+  tell(std::set<i64>(left), "has no file here", "have no file here");
+  all[0] = 'R';
+  return all;
 }
 
 std::string what_of(const JobModel& model) {
@@ -33,19 +53,7 @@ std::string what_of(const JobModel& model) {
                        damaged.empty()
                            ? "The ranks' recordings do not begin and end together"
                            : fmt::format("A part of what {} recorded is damaged", of_ranks(damaged)));
-  const std::set<i64> not_read = unread(model);
-  std::set<i64> without_file;
-  std::ranges::set_difference(absent, not_read, std::inserter(without_file, without_file.end()));
-  std::string what;
-  if (!without_file.empty())
-    what = fmt::format("{} {} {} no file here", without_file.size() == 1 ? "Rank" : "Ranks",
-                       analyze::range_text(without_file), without_file.size() == 1 ? "has" : "have");
-  if (!not_read.empty())
-    what += fmt::format("{} of {} could not be read",
-                        what.empty() ? (not_read.size() == 1 ? "The file" : "The files")
-                                     : (not_read.size() == 1 ? ", the file" : ", the files"),
-                        of_ranks(not_read));
-  return fmt::format("{}, and the others wait for {} in collectives and sends", what,
+  return fmt::format("{}, and the others wait for {} in collectives and sends", why_absent(model),
                      absent.size() == 1 ? "it" : "them");
 }
 
