@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <set>
 
+#include "agent/jobs/job_owner.h"
 #include "base/version.h"
 #include "kineto/config.h"
 #include "wire/json.h"
@@ -57,6 +58,20 @@ std::vector<const kineto::Process*> matching(agent::Agent& agent, const std::vec
   return found;
 }
 
+// Those that the peer may trace, and of a job its owner's; one that was named is meant, and where there is no
+// other it is to be told why not. What counts to a limit is left.
+void leave_out_foreign(agent::Agent& agent, const agent::Peer& peer, const std::vector<i64>& named,
+                       i64 job_id, std::vector<const kineto::Process*>& matched) {
+  const bool is_job = job_id != 0 && !peer.only_uid;
+  const i64 owner =
+      is_job ? agent::owner_of(*agent.identities, agent.registry, std::to_string(job_id)) : i64{-1};
+  const auto is_foreign = [&](const kineto::Process* p) {
+    if (std::ranges::find(named, p->facts.pid) != named.end()) return false;
+    return !agent.access.may_trace(peer, *p) || (is_job && p->facts.uid != owner);
+  };
+  if (!std::ranges::all_of(matched, is_foreign)) std::erase_if(matched, is_foreign);
+}
+
 Reply trace(const RpcSite& site, const json::object& request, const net::TcpEnds& ends) {
   TRY_ASSIGN(const auto text, wire::text_of(request, "config"));
   TRY_ASSIGN(const auto pids, wire::integers_of(request, "pids"));
@@ -67,7 +82,9 @@ Reply trace(const RpcSite& site, const json::object& request, const net::TcpEnds
   Notes notes;
   TRY_ASSIGN(const kineto::Config config, kineto::read_config(*text, notes));
 
-  const std::vector<const kineto::Process*> matched = matching(site.agent, *pids, job_id.value_or(0));
+  const agent::Peer peer = peer_of(site, ends);
+  std::vector<const kineto::Process*> matched = matching(site.agent, *pids, job_id.value_or(0));
+  leave_out_foreign(site.agent, peer, *pids, job_id.value_or(0), matched);
   std::vector<i64> all, triggered;
   i64 busy = 0;
   for (const kineto::Process* process : matched) {
@@ -81,7 +98,7 @@ Reply trace(const RpcSite& site, const json::object& request, const net::TcpEnds
   }
   if (!triggered.empty()) {
     capture::Request wanted{triggered, config, {}, *text, 0, {}};
-    TRY(site.agent.control.begin(peer_of(site, ends), wanted, "setKinetOnDemandRequest"));
+    TRY(site.agent.control.begin(peer, wanted, "setKinetOnDemandRequest"));
   }
   return json::object{{"activityProfilersBusy", busy},
                       {"activityProfilersTriggered", list(triggered)},

@@ -262,7 +262,11 @@ void Captures::hold(const Job& job) {
   if (job.receipt().state == State::accepted || job.gone_at) return;
   const Ns end = job.config.by_iterations() ? job.capture->accepted.steady + job.capture->deadline
                                             : job.start + job.config.duration_ms * kMillisecond;
-  held_.keep(job.receipt().pid, {job.capture->id, end, job.was_busy});
+  const i64 pid = job.receipt().pid;
+  held_.keep(pid, {job.capture->id, end, job.was_busy});
+  // It may have said already that it is done.
+  if (const kineto::Process* process = registry_.find(pid))
+    held_.polled(pid, process->poll.takes_trace(), process->last_poll);
 }
 
 bool Captures::never_began(const Job& job, Times now) {

@@ -81,7 +81,7 @@ class Captures {
   void note_deaf(const Job& job);
   void hold(const Job& job);
   Result<void> find_places(const std::map<i64, std::vector<Writer>>& by_user,
-                           const std::vector<std::unique_ptr<Job>>& jobs, Capture& capture) const;
+                           const std::vector<std::unique_ptr<Job>>& jobs, Capture& capture);
   static Result<void> take_place(Job& job, Receipt& receipt);
   bool is_placed(Job& job, Times now);
   bool look(Job& job, Times now);
@@ -99,6 +99,7 @@ class Captures {
   Host host_;
   std::string host_name_;
   Aside aside_;
+  std::map<i64, Ns> late_disks_;              // by user: when his last kept a request waiting
   std::map<i64, std::unique_ptr<Job>> jobs_;  // by pid, those under way
   HeldRequests held_;
   std::set<i64> deaf_;         // pids: they may have dropped a request, and say that they are busy

@@ -10,14 +10,15 @@ namespace spotter::capture {
 namespace {
 
 constexpr Ns kDiskPatience = 30 * kSecond;
-// A disk that is well answers by then, and an error of a request is told at once.
-constexpr Ns kBriefly = 50 * kMillisecond;
+// A disk that is well answers by then, also of a busy host, and an error of a request is told at once. Of a
+// user whose disk did not it is not waited for again for a while.
+constexpr Ns kBriefly = kSecond / 2, kNotAgain = kMinute;
 
 }  // namespace
 
 // Each user's are asked for together, so that his disks keep nobody else's waiting.
 Result<void> Captures::find_places(const std::map<i64, std::vector<Writer>>& by_user,
-                                   const std::vector<std::unique_ptr<Job>>& jobs, Capture& capture) const {
+                                   const std::vector<std::unique_ptr<Job>>& jobs, Capture& capture) {
   std::map<i64, std::shared_future<std::vector<OutputPlace>>> answers;
   for (const auto& [uid, writers] : by_user) {
     auto answer = ask<std::vector<OutputPlace>>(
@@ -25,11 +26,18 @@ Result<void> Captures::find_places(const std::map<i64, std::vector<Writer>>& by_
     if (!answer) return fail(Code::busy, "too many files of user {} are on disks that do not answer", uid);
     answers.emplace(uid, answer->share());
   }
-  const auto until = std::chrono::steady_clock::now() + std::chrono::nanoseconds(kBriefly);
+  const Ns now = capture.accepted.steady;
+  const auto begun = std::chrono::steady_clock::now();
   for (const auto& job : jobs) {
     Receipt& receipt = capture.receipts[job->index];
     job->places = answers.at(receipt.uid);
-    if (job->places.wait_until(until) == std::future_status::ready) TRY(take_place(*job, receipt));
+    const auto late = late_disks_.find(receipt.uid);
+    const bool waits = late == late_disks_.end() || now - late->second >= kNotAgain;
+    const auto until = begun + std::chrono::nanoseconds(waits ? kBriefly : 0);
+    if (job->places.wait_until(until) == std::future_status::ready)
+      TRY(take_place(*job, receipt));
+    else if (waits)
+      late_disks_[receipt.uid] = now;
   }
   return {};
 }

@@ -453,6 +453,13 @@ TEST_F(CapturesTest, ACaptureThatExpiresEarlyIsHeldToo) {
   EXPECT_NE(captures_.why_busy(42, at(500 * kSecond)), "");
 }
 
+TEST_F(CapturesTest, WhoSaidThatHeIsDoneHoldsNothing) {
+  const std::string id = begin_delivered(request());
+  registry_.find(42)->last_poll = at(9 * kSecond).steady;  // idle, a second after the end
+  captures_.end(id, "a test", at(10 * kSecond));
+  EXPECT_EQ(captures_.why_busy(42, at(10 * kSecond)), "");
+}
+
 TEST_F(CapturesTest, EachProcessHasAFileOfItsOwn) {
   for (const i64 pid : {50, 51, 52}) {
     add(pid, {{"RANK", "0"}, {"WORLD_SIZE", "1"}}, 1);  // each of a container of its own

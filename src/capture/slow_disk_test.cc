@@ -41,6 +41,19 @@ TEST_F(SlowDiskTest, ARequestWaitsForTheDiskAndNobodyElse) {
   EXPECT_TRUE(asks(at(2 * kSecond)));
 }
 
+TEST_F(SlowDiskTest, OneUsersDiskKeepsTheAgentWaitingOnceAMinute) {
+  const auto begin = [&](Times now) {
+    const auto begun = std::chrono::steady_clock::now();
+    const std::string id = *slow_.begin(request(), now);
+    slow_.end(id, "a test", now);
+    return std::chrono::steady_clock::now() - begun > std::chrono::milliseconds(500);
+  };
+  EXPECT_TRUE(begin(kStart));
+  EXPECT_FALSE(begin(at(kSecond)));
+  EXPECT_FALSE(begin(at(kMinute - 1)));
+  EXPECT_TRUE(begin(at(kMinute)));
+}
+
 TEST_F(SlowDiskTest, ADiskThatNeverSaysWhetherItMayBeWrittenTo) {
   const std::string id = *slow_.begin(request(), kStart);
   slow_.tick(at(30 * kSecond - 1));

@@ -206,12 +206,12 @@ class Poller:
     def __init__(self, agent, uid):
         def poll(s):
             with client.Client(str(agent.ipc_dir), tries=5) as one:
-                while True:
-                    assert one.send_poll()
+                asked = b"?"
+                while asked:
+                    assert one.send_poll(busy=asked == b"!")
                     reply = one.receive()
                     s.sendall(json.dumps(client.body_of(reply).decode() if reply else "").encode() + b"\n")
-                    if not s.recv(1):
-                        return
+                    asked = s.recv(1)
 
         self.uid = uid
         self.pid, self.socket = in_child(uid, poll)
@@ -220,10 +220,14 @@ class Poller:
         assert self.lines.readline() == '""\n'
         agent.wait_for_processes([self.pid])
 
-    def poll(self):
+    def poll(self, is_busy=False):
         """The request that waits for it, or ''."""
-        self.socket.sendall(b"?")
+        self.socket.sendall(b"!" if is_busy else b"?")
         return json.loads(self.lines.readline())
+
+    def trace(self):
+        """As if it did what it was asked for: until then it has its request, whoever ends the capture."""
+        assert self.poll(is_busy=True) == self.poll() == ""
 
     def __enter__(self):
         return self

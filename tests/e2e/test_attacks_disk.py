@@ -45,9 +45,12 @@ def test_a_full_disk():
             with agent.spawn() as one:
                 agent.wait_for_processes([one.pid])
                 disk.fill()
-                # Each of these is two lines of the log, whose last page has room for some.
+                # Each of these is two lines of the log, whose last page has room for some. The process must not ask: it would keep
+                # what it gets.
+                os.kill(one.pid, signal.SIGSTOP)
                 for _ in range(40):
                     agent.api("DELETE", f"/v1/captures/{agent.capture(pids=[one.pid])}")
+                os.kill(one.pid, signal.SIGCONT)
                 agent.process.send_signal(signal.SIGHUP)
                 state, detail = until(lambda: parts(agent).get("log"), 5, "the status tells that lines are lost")
                 assert state == "fails" and "No space left" in detail, detail

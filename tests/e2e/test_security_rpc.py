@@ -28,9 +28,21 @@ def test_users_over_rpc(host, uid, owns):
             until(lambda: not host.idle(), 1, "a request waits")
             assert "rpc.json" in poller.poll()
             end_of(host, poller)
+            poller.trace()
         else:
             assert reply["status"].startswith(f"failed: user {uid} may not trace process {poller.pid}"), reply
             host.assert_nothing_was_begun()
+
+
+def test_the_limit_counts_nobody_elses_processes(host):
+    """The first process is another user's, and the second the asker's own."""
+    _, own = sorted((host.mine, host.other), key=lambda poller: poller.pid)
+    request = {"fn": "setKinetOnDemandRequest", "pids": [0], "process_limit": 1,
+               "config": f"ACTIVITIES_LOG_FILE={host.agent.out_dir}/rpc.json\nACTIVITIES_DURATION_MSECS=50"}
+    reply = as_user(own.uid, lambda: host.agent.rpc(request))
+    assert reply.get("activityProfilersTriggered") == reply.get("processesMatched") == [own.pid], reply
+    end_of(host, own)
+    host.assert_nothing_was_begun()
 
 
 def test_rpc_of_one_who_has_closed(host):
