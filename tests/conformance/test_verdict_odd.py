@@ -1,0 +1,70 @@
+"""The verdict of recordings that are not as they should be: hosts of one name, a rank without its device's work, devices of two types, no
+marks of steps."""
+
+import json
+import re
+
+import pytest
+
+import harness
+from test_simulate import simulate
+
+EIGHT = ["--ranks", 8, "--steps", 6, "--layers", 2, "--hidden", 1024, "--no-gzip"]
+DEVICE = ("kernel", "gpu_memcpy", "gpu_memset", "gpu_user_annotation", "cuda_sync", "ac2g")
+HOST = ("cpu_op", "user_annotation", "gpu_user_annotation", "fwdbwd")
+
+
+def rewrite(folder, change, files="*"):
+    """What `change` makes of each trace."""
+    for path in sorted(folder.glob(f"rank_{files}.json")):
+        trace = json.loads(path.read_text())
+        change(trace)
+        path.write_text(json.dumps(trace))
+
+
+def without(trace, categories):
+    trace["traceEvents"] = [e for e in trace["traceEvents"] if e.get("cat") not in categories]
+
+
+def answer(folder, *options):
+    return json.loads(harness.analyze_raw(folder, tables=["findings"], top=None, options=options))
+
+
+def findings_of(folder, *options):
+    return harness.analyze(folder, tables=["findings"], top=None, options=options)["findings"]
+
+
+def faults_of(folder):
+    return [(f["mechanism"], f["ranks"]) for f in findings_of(folder) if f["kind"] == "fault"]
+
+
+def all_are_called(name, devices=None):
+    def change(trace):
+        trace["host_name"] = name
+        for event in trace["traceEvents"] if devices == "own" else []:
+            if "device" in event.get("args", {}):
+                event["args"]["device"] = 0
+    return change
+
+
+@pytest.mark.parametrize("offset", [[], ["--clock-offset", "10ms"]], ids=["one clock", "clocks apart"])
+@pytest.mark.parametrize("devices", ["numbered", "own"])
+def test_hosts_of_one_name_are_no_slow_link(tmp_path, offset, devices):
+    simulate(tmp_path, *EIGHT, "--gpus-per-node", 2, *offset)
+    rewrite(tmp_path, all_are_called("localhost", devices))
+    assert not faults_of(tmp_path)
+    (note,) = [n for n in answer(tmp_path)["notes"] if n["kind"] == "host_of_several"]
+    assert "localhost" in note["sentence"] and ("localhost#4" in note["sentence"]) == (devices == "numbered"), note
+
+
+def test_a_slow_rank_of_hosts_of_one_name(tmp_path):
+    simulate(tmp_path, *EIGHT, "--gpus-per-node", 2, "--clock-offset", "10ms", "--fault", "slow-rank:rank=5,factor=1.5")
+    rewrite(tmp_path, all_are_called("localhost"))
+    assert faults_of(tmp_path) == [("slow_device", "5")]
+
+
+def test_a_host_whose_processes_see_their_own_device_is_one(tmp_path):
+    simulate(tmp_path, *EIGHT)
+    rewrite(tmp_path, all_are_called("node7", "own"))
+    assert not faults_of(tmp_path)
+    assert "host_of_several" not in {n["kind"] for n in answer(tmp_path)["notes"]}
