@@ -68,3 +68,18 @@ def test_a_host_whose_processes_see_their_own_device_is_one(tmp_path):
     rewrite(tmp_path, all_are_called("node7", "own"))
     assert not faults_of(tmp_path)
     assert "host_of_several" not in {n["kind"] for n in answer(tmp_path)["notes"]}
+
+
+def test_a_rank_that_was_recorded_without_its_device(tmp_path):
+    """Nothing of it tells that it is slow; the others wait for it all the same."""
+    simulate(tmp_path, *EIGHT, "--fault", "slow-rank:rank=5,factor=1.5")
+    rewrite(tmp_path, lambda trace: without(trace, DEVICE), "0005*")
+    (absent,) = [f for f in findings_of(tmp_path) if f["mechanism"] == "absent_ranks"]
+    assert absent["finding"].startswith("Rank 5 has a file without device work, and the others wait for it in collectives and sends: "), absent
+    assert absent["ranks"] == "5" and absent["share"] > 0.25 and "ProfilerActivity.CUDA" in absent["remedy"], absent
+
+
+def test_a_rank_that_was_recorded_without_its_device_hides_no_other(tmp_path):
+    simulate(tmp_path, *EIGHT, "--fault", "slow-rank:rank=2,factor=1.5")
+    rewrite(tmp_path, lambda trace: without(trace, DEVICE), "0005*")
+    assert faults_of(tmp_path) == [("slow_device", "2")]
