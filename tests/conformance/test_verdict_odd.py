@@ -83,3 +83,42 @@ def test_a_rank_that_was_recorded_without_its_device_hides_no_other(tmp_path):
     simulate(tmp_path, *EIGHT, "--fault", "slow-rank:rank=2,factor=1.5")
     rewrite(tmp_path, lambda trace: without(trace, DEVICE), "0005*")
     assert faults_of(tmp_path) == [("slow_device", "2")]
+
+
+def is_an_a100(trace):
+    for device in trace["deviceProperties"]:
+        device["name"] = "NVIDIA A100-SXM4-80GB"
+    for event in trace["traceEvents"]:
+        if event.get("cat") == "kernel" and "nccl" not in event["name"]:
+            event["name"] = event["name"].replace("sm90", "sm80")
+            event["args"]["grid"][0] += 1
+
+
+def test_a_slower_type_of_device_is_no_more_work(tmp_path):
+    simulate(tmp_path, *EIGHT, "--fault", "slow-rank:rank=5,factor=1.5")
+    rewrite(tmp_path, is_an_a100, "0005*")
+    (fault,) = [f for f in findings_of(tmp_path) if f["kind"] == "fault"]
+    assert (fault["mechanism"], fault["ranks"]) == ("slow_device", "5"), fault
+    assert re.search("computes (49|50|51) % longer .*, on NVIDIA A100-SXM4-80GB where they have NVIDIA H100 80GB HBM3; ", fault["finding"]), fault
+    assert "slowest type of device" in fault["remedy"], fault
+    told = harness.run("analyze", tmp_path, "--what-if", "device:rank=5=peer").stdout.decode()
+    assert float(re.search(r"\((\d+) %\) less", " ".join(told.split())).group(1)) > 25, told
+
+
+def runs_other_kernels(trace):
+    for event in trace["traceEvents"]:
+        if event.get("cat") == "kernel":
+            event["name"] = event["name"].replace("sm90", "sm80")
+
+
+def test_a_slow_rank_with_another_version_of_a_library(tmp_path):
+    simulate(tmp_path, *EIGHT, "--fault", "slow-rank:rank=5,factor=1.5")
+    rewrite(tmp_path, runs_other_kernels, "0005*")
+    assert faults_of(tmp_path) == [("slow_device", "5")]
+
+
+@pytest.mark.parametrize("change", [is_an_a100, runs_other_kernels])
+def test_other_kernels_that_are_as_fast_are_no_fault(tmp_path, change):
+    simulate(tmp_path, *EIGHT)
+    rewrite(tmp_path, change, "0005*")
+    assert not faults_of(tmp_path)

@@ -35,6 +35,10 @@ struct RankProgram {
   std::span<const HullPoint> hull_of(const SkeletonRow& row) const { return skeleton.hull_of(row); }
   u32 steps() const { return static_cast<u32>(step_numbers.size()); }
   bool has_device_work() const { return streams > 0; }
+  // Of its device; empty: the trace does not say.
+  std::string_view device_name() const {
+    return step_rows.empty() ? std::string_view() : skeleton.strings[rows()[step_rows.back()].name];
+  }
   // When the host came to a row, on the job's clock.
   Ns at(u32 row) const { return skeleton.rows[row].at - clock; }
   // When its last step's mark, and all device work launched before that, had ended.
