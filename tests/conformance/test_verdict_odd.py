@@ -122,3 +122,13 @@ def test_other_kernels_that_are_as_fast_are_no_fault(tmp_path, change):
     simulate(tmp_path, *EIGHT)
     rewrite(tmp_path, change, "0005*")
     assert not faults_of(tmp_path)
+
+
+def test_without_marks_of_steps_a_window_is_no_step(tmp_path):
+    simulate(tmp_path, *EIGHT)
+    rewrite(tmp_path, lambda trace: without(trace, HOST))
+    told = findings_of(tmp_path)
+    assert not [f for f in told if f["kind"] == "fault" or f["mechanism"] == "serialized_communication"], told
+    assert not [f for f in told if "each step" in f["finding"]], told
+    report = harness.run("analyze", tmp_path).stdout.decode()
+    assert "No fault found: the recording takes " in report and "No steps were found" in report, report

@@ -34,6 +34,11 @@ struct RankProgram {
   const std::vector<SkeletonRow>& rows() const { return skeleton.rows; }
   std::span<const HullPoint> hull_of(const SkeletonRow& row) const { return skeleton.hull_of(row); }
   u32 steps() const { return static_cast<u32>(step_numbers.size()); }
+  // Its only step is all that was recorded, since nothing marks any: what comes in each step is in it many
+  // times.
+  bool is_unmarked() const {
+    return steps() == 1 && skeleton.strings[rows()[step_rows[0]].name] == kUnmarked;
+  }
   bool has_device_work() const { return streams > 0; }
   // Of its device; empty: the trace does not say.
   std::string_view device_name() const {
