@@ -64,12 +64,16 @@ void append(Table& table, const JobModel& model, const Found& found, const std::
   const std::string ranks = is_of_all ? "" : without_blanks(analyze::range_text(numbers)),
                     steps = without_blanks(steps_text(c.steps));
   const std::string gain = fmt::format("{} ({})", human(found.gain), percent_of(found.share));
-  const std::string sentence = c.is_certain  ? c.what + "."
-                               : c.is_caveat ? fmt::format("{}: {} of each step.", c.what, gain)
-                               : c.is_opportunity
-                                   ? fmt::format("{}: worth up to {} of each step.", c.what, gain)
-                                   : fmt::format("{}; without that a step takes {} less{}.", c.what, gain,
-                                                 c.steps.empty() ? "" : " on average");
+  const bool has_steps =
+      !std::ranges::all_of(model.job.ranks, [](const auto& rank) { return rank.is_unmarked(); });
+  const char* const whole = has_steps ? "each step" : "the recording";
+  const std::string sentence =
+      c.is_certain  ? c.what + "."
+      : c.is_caveat ? fmt::format("{}: {} of {}.", c.what, gain, whole)
+      : c.is_opportunity
+          ? fmt::format("{}: worth up to {} of {}.", c.what, gain, whole)
+          : fmt::format("{}; without that {} takes {} less{}.", c.what, has_steps ? "a step" : whole, gain,
+                        c.steps.empty() ? "" : " on average");
   // A job of many ranks: one that has it is enough to see it.
   const bool shows_all = is_of_all || found.mechanism->compares_ranks;
   const std::string shown = shows_all ? "" : fmt::format("{}", fmt::join(few_ranks(model, c.ranks), ","));

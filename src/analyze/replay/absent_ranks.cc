@@ -18,8 +18,9 @@ namespace {
 class AbsentRanks {
  public:
   explicit AbsentRanks(JobProgram& job) : job_(job) {
+    const bool has_devices = std::ranges::any_of(job.ranks, &RankProgram::has_device_work);
     for (const RankProgram& rank : job.ranks)
-      if (rank.rank) here_.insert(*rank.rank);
+      if (rank.rank && !(has_devices && lacks_device(rank))) here_.insert(*rank.rank);
   }
 
   void set() && {
@@ -36,6 +37,14 @@ class AbsentRanks {
     u32 members = 0;  // that its words list
     std::set<i64> absent = {};
   };
+
+  // It goes from step to step, and nothing of that is on a device, as if its recording were to leave that
+  // out. Who stands still has launched nothing, either, and is there.
+  static bool lacks_device(const RankProgram& rank) {
+    return !rank.has_device_work() && rank.steps() > 1 &&
+           std::ranges::none_of(rank.rows(),
+                                [](const SkeletonRow& row) { return row.op == SkeletonOp::collective; });
+  }
 
   const SkeletonRow& first_row(u32 call) const { return job_.row(job_.members_of(job_.calls[call])[0]); }
   std::string_view words_of(u32 call) const {

@@ -1,6 +1,6 @@
-// Ranks that take part in calls and of which there is no file, or none of that time. How long the others wait
-// for them no file says: a call's transfer is what such calls of its group take else, and what is beyond that
-// was waiting.
+// Ranks that take part in calls and of which there is no file, or none of that time, or none with device
+// work. How long the others wait for them no file says: a call's transfer is what such calls of its group
+// take else, and what is beyond that was waiting.
 #pragma once
 #include "analyze/replay/job_program.h"
 

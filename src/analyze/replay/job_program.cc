@@ -8,6 +8,7 @@
 #include "analyze/replay/absent_ranks.h"
 #include "analyze/replay/apart_ranks.h"
 #include "analyze/replay/exchanges.h"
+#include "analyze/replay/host_names.h"
 #include "analyze/replay/job_calls.h"
 #include "analyze/replay/job_clocks.h"
 #include "analyze/replay/job_steps.h"
@@ -72,6 +73,7 @@ JobProgram make_program(std::vector<RankTable> tables) {
   }
   // The tables lay in the heaps of the threads that made them, where nothing that follows is put.
   malloc_trim(0);
+  tell_hosts_apart(job);
   join_ranks(job);
   if (leave_out_apart(job)) join_ranks(job);
   match_unnamed_calls(job);

@@ -34,6 +34,16 @@ struct RankProgram {
   const std::vector<SkeletonRow>& rows() const { return skeleton.rows; }
   std::span<const HullPoint> hull_of(const SkeletonRow& row) const { return skeleton.hull_of(row); }
   u32 steps() const { return static_cast<u32>(step_numbers.size()); }
+  // Its only step is all that was recorded, since nothing marks any: what comes in each step is in it many
+  // times.
+  bool is_unmarked() const {
+    return steps() == 1 && skeleton.strings[rows()[step_rows[0]].name] == kUnmarked;
+  }
+  bool has_device_work() const { return streams > 0; }
+  // Of its device; empty: the trace does not say.
+  std::string_view device_name() const {
+    return step_rows.empty() ? std::string_view() : skeleton.strings[rows()[step_rows.back()].name];
+  }
   // When the host came to a row, on the job's clock.
   Ns at(u32 row) const { return skeleton.rows[row].at - clock; }
   // When its last step's mark, and all device work launched before that, had ended.
@@ -82,13 +92,16 @@ struct JobProgram {
   std::vector<MissedCall> missed;
   std::vector<i64> step_numbers;  // of the job's steps, in order
   u32 rows = 0, steps = 0;        // of all ranks
-  std::set<i64> absent;           // ranks that calls name, and that have no file
+  std::set<i64> absent;           // ranks that calls name, and of which no file has any
   std::set<i64> apart;            // ranks that are left out: they were recorded at another time
   Notes notes;
 
   std::span<const Member> members_of(const JobCall& call) const {
     return std::span(members).subspan(call.first_member, call.members);
   }
+  // Whether a rank with a program is absent: nothing of that is on its device. Its host's time has waits for
+  // the device in it, of which nobody knows how long they would be.
+  bool is_absent(const RankProgram& rank) const { return rank.rank && absent.contains(*rank.rank); }
   const SkeletonRow& row(const Member& m) const { return ranks[m.rank].rows()[m.row]; }
   Ns start(const Member& m) const { return row(m).start - ranks[m.rank].clock; }
   Ns end(const Member& m) const { return row(m).end - ranks[m.rank].clock; }

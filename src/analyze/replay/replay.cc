@@ -353,8 +353,11 @@ class Player {
 Scenario::Scenario(const JobProgram& job)
     : is_skipped(job.rows), run(job.rows, 1.0f), device(job.steps, 1.0), host_factor(job.steps, 1.0) {
   host.reserve(job.rows);
-  for (const RankProgram& rank : job.ranks)
-    for (const SkeletonRow& row : rank.rows()) host.push_back(row.host);
+  for (const RankProgram& rank : job.ranks) {
+    const bool is_absent = job.is_absent(rank);
+    for (const SkeletonRow& row : rank.rows()) host.push_back(is_absent ? 0 : row.host);
+    if (is_absent) std::fill_n(device.begin() + rank.first_step, rank.steps(), 0.0);
+  }
   for (const JobCall& call : job.calls) transfer.push_back(call.transfer);
 }
 

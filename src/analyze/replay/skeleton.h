@@ -61,13 +61,15 @@ inline constexpr Ns kLongestSpan = Ns{1} << 57;
 inline constexpr i64 kNoPeer = -1;
 
 inline constexpr std::string_view kByOptimizer = "optimizer";
+inline constexpr std::string_view kUnmarked = "unmarked";  // all that was recorded, in want of steps
 
 struct SkeletonRow {
   SkeletonOp op = SkeletonOp::run;
   Cause cause = Cause::none;  // of pause, sync; of work: copy, or none; of collective: host_thread, or none
   u8 points = 0;              // of its hull
   StringId name = 0;  // of end: the device; of collective, last_call: what it is called; of work: the kernel;
-                      // of sync, pause: what was around it; of step: kByOptimizer, if an optimizer's ends it
+                      // of sync, pause: what was around it; of step: kByOptimizer, if an optimizer's ends it,
+                      // kUnmarked
   StringId group = 0;  // of collective: name, ranks and description of its group, else its stream's number;
                        // of step: the host
   u32 stream = kNone;  // of run, collective, wait: its number among the rank's streams

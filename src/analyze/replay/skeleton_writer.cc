@@ -22,9 +22,11 @@ SkeletonRow& SkeletonWriter::push(Ns at, SkeletonRow row, std::span<const HullPo
 
 void SkeletonWriter::push_step(Ns at, i64 number) {
   const StringId host = skeleton_.strings.intern(trace_.info().host_name);
-  const bool is_by_optimizer = trace_.steps().source == trace::StepSource::optimizer;
+  const std::string_view mark = trace_.steps().source == trace::StepSource::optimizer ? kByOptimizer
+                                : trace_.steps().steps.empty()                        ? kUnmarked
+                                                                                      : std::string_view();
   push(at, {.op = SkeletonOp::step,
-            .name = is_by_optimizer ? skeleton_.strings.intern(kByOptimizer) : StringId{0},
+            .name = mark.empty() ? StringId{0} : skeleton_.strings.intern(mark),
             .group = host,
             .count = trace_.steps().are_iterations ? 1 : 0,
             .number = number});

@@ -20,6 +20,14 @@ std::set<i64> both(const std::set<i64>& a, const std::set<i64>& b) {
   return ranks;
 }
 
+// Of the absent ranks those that have a program: without their calls.
+std::set<i64> without_device(const JobModel& model) {
+  std::set<i64> ranks;
+  for (const analyze::RankProgram& rank : model.job.ranks)
+    if (model.job.is_absent(rank)) ranks.insert(*rank.rank);
+  return ranks;
+}
+
 bool has_damage(const JobModel& model) {
   return model.job.absent.empty() ? !model.evidence.damaged.empty()
                                   : !both(model.job.absent, model.evidence.unread).empty();
@@ -40,6 +48,7 @@ std::string why_absent(const JobModel& model) {
        "have files that could not be read");
   tell(those(model.job.apart), "was recorded at another time", "were recorded at another time");
   tell(those(model.evidence.silent), "has a file without events", "have files without events");
+  tell(those(without_device(model)), "has a file without device work", "have files without device work");
   tell(std::set<i64>(left), "has no file here", "have no file here");
   all[0] = 'R';
   return all;
@@ -102,6 +111,8 @@ std::vector<Candidate> find_candidates(const JobModel& model) {
     c.remedy =
         "Copy the damaged files again from where they were written, or capture once more: then what holds these up "
         "has a name.";
+  else if (!without_device(model).empty())
+    c.remedy = "Record all ranks with ProfilerActivity.CUDA: then what holds these up has a name.";
   if (are_single) c.against = "a link that is far slower than such devices' usually are looks like that, too";
   c.is_caveat = true;
   c.most = waited;
@@ -114,7 +125,7 @@ std::vector<Candidate> find_candidates(const JobModel& model) {
 const Mechanism kAbsentRanks = {
     .name = "absent_ranks",
     .summary =
-        "Ranks that the groups of collectives list have no file, none that can be read, or none of that time: what calls with them take beyond the median of their group, operation and "
+        "Ranks that the groups of collectives list have no file, none that can be read, none of that time, or none with device work: what calls with them take beyond the median of their group, operation and "
         "size with all members (the 10 % quantile, where none has all), and of a group with one rank here beyond what such devices' network needs, counts as waiting for them, and is no transfer. Its group is the one whose ranks wait 1.5 times as long for others as those of any other do.",
     .remedy = "Analyse the files of all ranks together: then what holds these up has a name.",
     .evidence = "--table collectives",

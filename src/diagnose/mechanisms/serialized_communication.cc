@@ -51,6 +51,7 @@ std::vector<Immediate> immediate_waits(const JobModel& model) {
   std::vector<Immediate> found;
   for (u32 r = 0; r < model.job.ranks.size(); ++r) {
     const analyze::RankProgram& rank = model.job.ranks[r];
+    if (rank.is_unmarked()) continue;  // each last reduction of a step is in it
     const std::vector<SkeletonRow>& rows = rank.rows();
     i64 step = -1;
     u32 last_reduction = kNone;

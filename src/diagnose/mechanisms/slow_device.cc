@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <functional>
 #include <iterator>
+#include <set>
 
 #include "base/saturated.h"
 #include "diagnose/mechanisms/alike.h"
@@ -31,6 +32,20 @@ std::string when_slow(const JobModel& model, const DeviceRow& row, bool is_stead
              : fmt::format("in {} of {} steps", row.high.size(), row.known);
 }
 
+// Of these ranks and of the others of their stage, where each have one; else empty.
+struct Devices {
+  std::string own, others;
+  bool differ() const { return !own.empty() && !others.empty() && own != others; }
+};
+
+Devices devices_of(const JobModel& model, const std::vector<u32>& ranks) {
+  std::set<std::string_view> own, others;
+  for (const u32 r : model.stages.ranks[model.stages.of[ranks[0]]])
+    (std::ranges::binary_search(ranks, r) ? own : others).insert(model.job.ranks[r].device_name());
+  if (own.size() != 1 || others.size() != 1) return {};
+  return {std::string(*own.begin()), std::string(*others.begin())};
+}
+
 std::string sentence(const JobModel& model, const std::vector<DeviceRow>& rows, bool is_steady) {
   std::vector<u32> ranks;
   for (const DeviceRow& row : rows) ranks.push_back(row.rank);
@@ -38,12 +53,15 @@ std::string sentence(const JobModel& model, const std::vector<DeviceRow>& rows, 
   const size_t peers = model.stages.ranks[model.stages.of[ranks[0]]].size() - ranks.size();
   const std::string stage =
       model.stages.is_pipeline() ? fmt::format(" of stage {}", model.stages.of[ranks[0]]) : "";
-  return fmt::format("{} {} {} longer for the same work than {} {}", who(model, ranks),
-                     ranks.size() == 1 ? "computes" : "compute", longer(rows, is_steady),
-                     peers == 0   ? "other stages"
-                     : peers == 1 ? fmt::format("the other{}", stage)
-                                  : fmt::format("the {} others{}", peers, stage),
-                     when_slow(model, rows[0], is_steady));
+  const Devices devices = devices_of(model, ranks);
+  return fmt::format(
+      "{} {} {} longer for the same work than {} {}{}", who(model, ranks),
+      ranks.size() == 1 ? "computes" : "compute", longer(rows, is_steady),
+      peers == 0   ? "other stages"
+      : peers == 1 ? fmt::format("the other{}", stage)
+                   : fmt::format("the {} others{}", peers, stage),
+      when_slow(model, rows[0], is_steady),
+      devices.differ() ? fmt::format(", on {} where they have {}", devices.own, devices.others) : "");
 }
 
 Candidate candidate_of(const JobModel& model, const std::vector<DeviceRow>& rows, bool is_steady) {
@@ -58,6 +76,10 @@ Candidate candidate_of(const JobModel& model, const std::vector<DeviceRow>& rows
   if (rows[0].high.size() < rows[0].known && !is_steady)
     c.steps = step_numbers(model, rows[0].rank, rows[0].high);
   c.what = sentence(model, rows, is_steady);
+  if (devices_of(model, c.ranks).differ())
+    c.remedy =
+        "A job is as fast as its slowest type of device: give such ranks less to do, or all ranks devices of one "
+        "type.";
   if (rows[0].mean_excess < kFleet)
     c.against =
         fmt::format("devices of one fleet differ by up to {} without any being broken", percent_of(kFleet));

@@ -210,7 +210,7 @@ const Mechanism kUnevenWork = {
     .summary =
         "(a) Of three ranks or more, and 30 % of a stage, the same kernels take times that differ from step to step beyond "
         "what the stage shares: by 1 % (standard deviation) and four standard errors. (b) A rank runs more pieces of work than the "
-        "median of its stage, worth over 0.5 % of the step. A rank that does the same more slowly is slow_device.",
+        "median of its stage, beyond those of which it runs fewer, worth over 0.5 % of the step. A rank that does the same more slowly is slow_device.",
     .remedy =
         "Give each rank as much to do: sort or pack samples by length, balance tokens and experts between ranks.",
     .evidence = "--table operators",

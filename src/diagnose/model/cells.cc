@@ -40,6 +40,7 @@ class StageCells {
     set_references();
     compare_with(of_job);
     leave_out_copies();
+    set_devices();
   }
 
   void fill(std::vector<Cell>& cells, const std::vector<u32>& first) const {
@@ -48,7 +49,7 @@ class StageCells {
       for (size_t begin = 0, end = 0; begin < pieces.size(); begin = end) {
         while (end < pieces.size() && pieces[end].step == pieces[begin].step) ++end;
         cells[first[ranks_[r]] + pieces[begin].step] =
-            cell_of(job_.ranks[ranks_[r]], {pieces.begin() + begin, pieces.begin() + end});
+            cell_of(r, {pieces.begin() + begin, pieces.begin() + end});
       }
     }
   }
@@ -99,6 +100,14 @@ class StageCells {
       }
   }
 
+  // Other devices run other kernels for the same work than most of the stage.
+  void set_devices() {
+    for (const u32 rank : ranks_)
+      is_other_device_.push_back(2 * std::ranges::count(ranks_, job_.ranks[rank].device_name(),
+                                                        [&](u32 r) { return job_.ranks[r].device_name(); }) <
+                                 std::ssize(ranks_));
+  }
+
   std::vector<Piece> read(const RankProgram& rank) {
     std::vector<Piece> pieces;
     i64 step = -1;
@@ -118,7 +127,7 @@ class StageCells {
     for (size_t r = 0; r < ranks_.size(); ++r) {
       for (const Piece& p : pieces_[r]) {
         own[p.kind].push_back(p.mean);
-        counts_[{job_.ranks[ranks_[r]].job_steps[p.step], p.kind}].push_back(static_cast<double>(p.count));
+        counts_[job_.ranks[ranks_[r]].job_steps[p.step]][p.kind].push_back(static_cast<double>(p.count));
       }
       for (size_t kind = 0; kind < own.size(); ++kind) {
         if (!own[kind].empty()) means[kind].push_back(lower_median(own[kind]));
@@ -127,19 +136,63 @@ class StageCells {
     }
     for (std::vector<double>& of_ranks : means)
       reference_.push_back(of_ranks.empty() ? 0 : reference_of(of_ranks));
-    for (auto& [where, counts] : counts_) {
+    for (auto& [step, of_step] : counts_) {
       // A rank that does none of a kind in a step has none in its count, too.
       size_t ranks = 0;
-      for (const u32 rank : ranks_) ranks += job_.ranks[rank].step_at(where.first) ? 1 : 0;
-      counts.resize(std::max(ranks, counts.size()));
-      counts = {reference_of(counts)};
+      for (const u32 rank : ranks_) ranks += job_.ranks[rank].step_at(step) ? 1 : 0;
+      for (auto& [kind, counts] : of_step) {
+        counts.resize(std::max(ranks, counts.size()));
+        counts = {reference_of(counts)};
+      }
     }
   }
 
   bool is_left_out(const Piece& p) const { return is_left_out_[p.kind] != 0; }
 
-  Cell cell_of(const RankProgram& rank, std::span<const Piece> pieces) const {
+  // What the stage does in a step.
+  struct Usual {
+    double pieces = 0, time = 0;
+    double fewer_pieces = 0, fewer = 0;  // of that, what a rank does not
+  };
+  Usual usual_of(u32 job_step, std::span<const Piece> pieces) const {
+    std::unordered_map<u32, double> own;
+    for (const Piece& p : pieces) own[p.kind] += static_cast<double>(p.count);
+    Usual usual;
+    for (const auto& [kind, counts] : counts_.at(job_step)) {
+      if (is_left_out_[kind]) continue;
+      const auto found = own.find(kind);
+      const double less = std::max(0.0, counts[0] - (found == own.end() ? 0 : found->second));
+      usual.pieces += counts[0];
+      usual.time += counts[0] * reference_[kind];
+      usual.fewer_pieces += less;
+      usual.fewer += less * reference_[kind];
+    }
+    return usual;
+  }
+
+  // As many pieces as peers do, of other kinds: another device does the same with other kernels, and so does
+  // another version of a library, where the kinds that all have are as much longer as these are. Else it is
+  // other work, and this says false.
+  bool compare_together(const Usual& usual, double sum, double expected, bool is_other_device,
+                        Cell& cell) const {
+    constexpr double kAsMany = 0.05, kAlike = 0.1, kEnough = 0.1;
+    if (usual.fewer <= 0 || cell.more_pieces <= kAsMany * usual.pieces) return false;
+    if (std::abs(cell.more_pieces - usual.fewer_pieces) > kAsMany * usual.pieces) return false;
+    const double shared = expected - cell.more, of_others = cell.more / usual.fewer;
+    const double of_shared = shared > 0 ? (sum - cell.more) / shared : 0;
+    const bool are_alike =
+        shared > kEnough * expected && std::abs(of_others - of_shared) <= kAlike * of_shared;
+    if (!is_other_device && !are_alike) return false;
+    cell.factor = sum / usual.time;
+    cell.error = is_other_device ? 0 : std::abs(of_others - of_shared);
+    cell.more = cell.more_pieces = 0;
+    return true;
+  }
+
+  Cell cell_of(size_t of_stage, std::span<const Piece> pieces) const {
     Cell cell;
+    const u32 job_step = job_.ranks[ranks_[of_stage]].job_steps[pieces[0].step];
+    const std::map<u32, std::vector<double>>& counts = counts_.at(job_step);
     double sum = 0, expected = 0, device = 0;
     for (const Piece& p : pieces) {
       const auto count = static_cast<double>(p.count);
@@ -147,8 +200,7 @@ class StageCells {
       if (is_left_out(p)) continue;
       sum += p.time();
       expected += count * reference_[p.kind];
-      const double usual = counts_.at({rank.job_steps[p.step], p.kind})[0],
-                   beyond = std::max(0.0, count - usual);
+      const double usual = counts.at(p.kind)[0], beyond = std::max(0.0, count - usual);
       // More pieces that are smaller are no more work.
       if (p.time() < (usual + beyond / 2) * reference_[p.kind]) continue;
       cell.more_pieces += beyond;
@@ -167,6 +219,11 @@ class StageCells {
       squares += part * part * off * off;
     }
     cell.error = n > 1 ? std::sqrt(squares * n / (n - 1)) : 0;
+    const Usual usual = usual_of(job_step, pieces);
+    if (compare_together(usual, sum, expected, is_other_device_[of_stage] != 0, cell)) return cell;
+    // Ranks whose work has other shapes have kinds that their peers have not, instead of others.
+    cell.more = std::max(0.0, cell.more - usual.fewer);
+    cell.more_pieces = std::max(0.0, cell.more_pieces - usual.fewer_pieces);
     return cell;
   }
 
@@ -176,7 +233,8 @@ class StageCells {
   std::vector<std::vector<Piece>> pieces_;  // per rank of the stage, by step
   std::vector<double> reference_;           // per kind
   std::vector<u8> is_copy_, is_left_out_;   // per kind
-  std::map<std::pair<u32, u32>, std::vector<double>>
+  std::vector<u8> is_other_device_;         // per rank of the stage
+  std::unordered_map<u32, std::map<u32, std::vector<double>>>
       counts_;  // by step of the job and kind: of the ranks, then the usual one
 };
 

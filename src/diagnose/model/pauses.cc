@@ -73,6 +73,7 @@ std::vector<SyncAt> syncs_of(const JobProgram& job) {
   std::vector<SyncAt> syncs;
   for (u32 r = 0; r < job.ranks.size(); ++r) {
     if (job.ranks[r].launchers > 0) continue;  // one of many threads waits
+    if (job.ranks[r].is_unmarked()) continue;  // a loop may wait where its step ends
     const std::vector<SkeletonRow>& rows = job.ranks[r].rows();
     size_t open = syncs.size(), first_of_step = open;  // `open`: since the last launch
     i64 launched = 0, waited = 0;                      // in the step so far

@@ -71,8 +71,10 @@ std::pair<std::string, double> largest(const Table& findings) {
 // What a job without a fault is told.
 std::string healthy(const Subject& subject, bool has_small) {
   const diagnose::StepFacts& steps = subject.facts.steps;
-  std::string text = fmt::format("No fault found{}: steps take {}",
-                                 has_small ? " that costs 2 % or more" : "", render::human_ns(steps.mean));
+  const bool has_steps = sum_over(subject.facts, &diagnose::RankFacts::steps) > 0;
+  std::string text =
+      fmt::format("No fault found{}: {} {}", has_small ? " that costs 2 % or more" : "",
+                  has_steps ? "steps take" : "the recording takes", render::human_ns(steps.mean));
   if (steps.count > 1) text += fmt::format(" ± {:.0f} %", 100 * steps.deviation);
   const i64 device = sum_over(subject.facts, &diagnose::RankFacts::device_time);
   if (device > 0)
