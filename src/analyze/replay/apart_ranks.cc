@@ -15,12 +15,23 @@ struct Recording {
   Ns begin, end;
 };
 
+// Its steps and calls.
+Recording recording_of(const JobProgram& job, u32 r) {
+  const RankProgram& rank = job.ranks[r];
+  Recording recording{r, rank.at(rank.step_rows[0]), rank.end()};
+  for (const SkeletonRow& row : rank.rows()) {
+    if (row.op != SkeletonOp::collective) continue;
+    recording.begin = std::min(recording.begin, row.start - rank.clock);
+    recording.end = std::max(recording.end, row.end - rank.clock);
+  }
+  return recording;
+}
+
 // Those that overlap, one with the next; by time.
 std::vector<std::vector<Recording>> recordings_of(const JobProgram& job) {
   std::vector<Recording> all;
   for (u32 r = 0; r < job.ranks.size(); ++r)
-    if (const RankProgram& rank = job.ranks[r]; rank.steps() > 0)
-      all.push_back({r, rank.at(rank.step_rows[0]), rank.end()});
+    if (job.ranks[r].steps() > 0) all.push_back(recording_of(job, r));
   std::ranges::sort(all, {}, &Recording::begin);
   std::vector<std::vector<Recording>> groups;
   Ns until = 0;

@@ -5,8 +5,8 @@
 
 namespace spotter::analyze {
 
-// Takes those whose steps overlap with none of most ranks out of the job, by the clocks as they are set, and
-// says so in its notes. Whether there were any: what joins ranks is to be found anew then.
+// Takes those whose steps and calls overlap with none of most ranks' out of the job, by the clocks as they
+// are set, and says so in its notes. Whether there were any: what joins ranks is to be found anew then.
 bool leave_out_apart(JobProgram& job);
 
 }  // namespace spotter::analyze
