@@ -141,9 +141,17 @@ std::optional<HeldTable> held(const std::optional<Table>& table, std::optional<N
   return HeldTable(*table, time_zero);
 }
 
-nb::list tables_of(Answer& answer) {
+// `alone`: who gets a table and not the answer learns from it what is to be known of the traces.
+std::optional<HeldTable> findings_of(const Answer& answer, bool alone) {
+  std::optional<Table> findings = answer.diagnosis.findings;
+  if (findings && alone) findings->notes.merge(diagnose::notes_beside_findings(answer.diagnosis.notes));
+  return held(findings, answer.diagnosis.start);
+}
+
+nb::list tables_of(Answer& answer, bool alone) {
   nb::list tables;
-  for (Table& table : answer.diagnosis.tables)
+  for (Table& table : answer.diagnosis.tables) {
+    if (alone) table.notes.merge(answer.diagnosis.notes);
     tables.append(nb::cast(HeldTable(std::move(table), answer.diagnosis.start)));
   answer.diagnosis.tables.clear();
   return tables;
@@ -205,8 +213,8 @@ void bind_runs(nb::module_& module) {
            nb::arg("threads"), nb::arg("memory"));
   nb::class_<HeldJob>(module, "Job").def_prop_ro("files", files_of);
   nb::class_<Answer>(module, "Answer")
-      .def("take_tables", tables_of)
-      .def_prop_ro("findings", [](const Answer& a) { return held(a.diagnosis.findings, a.diagnosis.start); })
+      .def("take_tables", tables_of, nb::arg("alone"))
+      .def("findings", findings_of, nb::arg("alone"))
       .def_prop_ro("what_if", [](const Answer& a) { return held(a.diagnosis.what_if, a.diagnosis.start); })
       .def_prop_ro("notes", [](const Answer& a) { return notes_of(a.diagnosis.notes); })
       .def_prop_ro("start", [](const Answer& a) { return a.diagnosis.start; })

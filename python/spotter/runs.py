@@ -21,6 +21,9 @@ if TYPE_CHECKING:
     Steps = Union[None, int, str, range, "tuple[int, int]"]
     Progress = Union[bool, Callable[[int, int], object]]
 
+_SENSITIVITY = 0.01  # where a function has no such parameter
+_MOST_THREADS = 2**31 - 1
+
 Param = namedtuple("Param", "name default help")
 Param.__doc__ = "A parameter of an analysis: a whole number from 0 on, or a text, as its `default` is."
 
@@ -156,7 +159,7 @@ class Report:
         self.sections = [
             Section(name, title, [_part(*part) for part in parts], sentence) for name, title, parts, sentence in sections
         ]
-        findings = answer.findings
+        findings = answer.findings(False)
         assert findings is not None  # they were asked for
         self.findings = Table(findings)
         """Faults, opportunities and caveats with what they cost, evidence and remedy, the dearest first."""
@@ -267,7 +270,7 @@ def analyze(
     names = _names(analyses)
     part = part_of(ranks, steps, threads, memory)
     answer = _run(paths, names, params, part, compat, what_if, sensitivity, progress, engine)
-    asked = [answer.findings if "findings" in names else None, answer.what_if, *answer.take_tables()]
+    asked = [answer.findings(False) if "findings" in names else None, answer.what_if, *answer.take_tables(False)]
     return Results([Table(t) for t in asked if t is not None], [Note(*n) for n in answer.notes], answer.start, answer.timing)
 
 
@@ -391,9 +394,10 @@ def export(
 
 def one(name: str, paths: Paths, settings: dict[str, tuple], ranks: Ranks, steps: Steps, threads: int | None,
         memory: int | None, compat: str | None, progress: Progress, engine: str | Engine) -> Table:  # fmt: skip
-    """The table of one analysis. settings: of each parameter its value and its default, which needs no telling."""
+    """The table of one analysis, with the notes of the traces as well, which nothing else tells its reader.
+    settings: of each parameter its value and its default, which needs no telling."""
     params = {param: value for param, (value, default) in settings.items() if value != default}
-    return analyze(
-        paths, name, ranks=ranks, steps=steps, threads=threads, memory=memory, compat=compat, progress=progress, engine=engine,
-        **params,
-    )[name]  # fmt: skip
+    answer = _run(paths, [name], params, part_of(ranks, steps, threads, memory), compat, None, _SENSITIVITY, progress, engine)
+    found = answer.findings(True) if name == "findings" else answer.take_tables(True)[0]
+    assert found is not None  # it was asked for
+    return Table(found)

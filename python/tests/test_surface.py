@@ -93,6 +93,10 @@ def test_losses_travel(job, tmp_path):
     results = spotter.analyze(tmp_path / "cut.json", ["summary", "operators"], progress=False)
     assert any(note.severity == "loss" for note in results.notes)
     assert "cut.json" in " ".join(note.text for note in results.notes)
+    for function in (spotter.summary, spotter.temporal_breakdown, spotter.findings):
+        table = function(tmp_path / "cut.json", progress=False)
+        assert any(note.severity == "loss" and "cut.json" in note.text for note in table.notes), table
+        assert any(note["severity"] == "loss" for note in json.loads(table.to_json())["notes"])
 
 
 def test_report(job):
