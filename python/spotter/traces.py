@@ -78,12 +78,16 @@ class Trace:
 
     def events(self, args: Sequence[str] = ()) -> Table:
         """A row for each event, in the order of the file; `args`: these of its arguments as columns, null where an event has
-        none of that name. Integers, numbers and flags are such columns where all of them are; else they are text."""
-        known = set(self.args)
+        none of that name. Integers, numbers and flags are such columns where all of them are; else they are text. An argument
+        that is called as one of the table's own columns is there as `args.NAME`."""
+        known, args = set(self.args), list(args)
         unknown = [arg for arg in args if arg not in known]
         if unknown:
             raise Invalid(f"no event has the argument {unknown[0]}; there are {', '.join(self.args)}")
-        return Table(self._read().events(list(args)))
+        twice = [arg for place, arg in enumerate(args) if arg in args[:place]]
+        if twice:
+            raise Invalid(f"the argument {twice[0]} is named twice")
+        return Table(self._read().events(args))
 
     def __len__(self) -> int:
         return self._read().length
