@@ -160,7 +160,7 @@ HeldTable made(const std::string& name, const nb::list& fields, const nb::list& 
     if (nb::len(row) != schema.size())
       raise({Code::invalid, "a row has another number of cells than columns"});
     for (size_t c = 0; c < schema.size(); ++c) {
-      cells[c] = value_in(row[c]);
+      cells[c] = value_in(row[c], schema[c]);
       const Type type = schema[c].type;
       const bool fits =
           is_null(cells[c]) || (type == Type::integer && std::holds_alternative<i64>(cells[c])) ||
