@@ -39,7 +39,12 @@ Section.__doc__ = """A part of a report: `parts` are ("points", [(text, about)])
 def words_of(paths: Paths) -> list[str]:
     if isinstance(paths, (str, os.PathLike)):
         paths = [paths]
-    return [os.fspath(path) for path in paths]
+    return [os.fsdecode(path) for path in paths]
+
+
+def lasting(path: str) -> str:
+    """That names the same file later, from another folder and in another process."""
+    return path if "://" in path or os.path.isabs(path) else os.path.join(os.getcwd(), path)
 
 
 def open_job(paths: Paths) -> _core.Job:
@@ -327,6 +332,7 @@ def report(
     """
     part = part_of(ranks, steps, threads, memory)
     answer = _run(paths, ["findings"], params, part, None, what_if, sensitivity, progress, engine)
+    again = [lasting(path) for path in paths]
 
     def save(path: str, max_size: int, redact: bool, source_url: str) -> None:
         if max_size < 0:

@@ -141,6 +141,18 @@ def test_save(job, tmp_path):
         report.save(tmp_path / "u.html", max_size=-1)
 
 
+def test_a_report_is_saved_of_what_it_was_made_of(job, tmp_path, monkeypatch):
+    other = tmp_path / "elsewhere"
+    spotter.simulate(other / "job", ranks=2, steps=3, layers=2, seed=2)
+    shutil.copytree(job, tmp_path / "here" / "job")
+    monkeypatch.chdir(tmp_path / "here")
+    report = spotter.report("job", progress=False)
+    monkeypatch.chdir(other)
+    report.save(tmp_path / "r.html")
+    spotter.report(tmp_path / "here" / "job", progress=False).save(tmp_path / "s.html")
+    assert (tmp_path / "r.html").read_bytes() == (tmp_path / "s.html").read_bytes()
+
+
 def test_what_if(job):
     results = spotter.analyze(job, ["summary"], what_if=["device:rank=3=peer"], progress=False)
     assert list(results) == ["what_if", "summary"]
