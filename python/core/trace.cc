@@ -165,7 +165,7 @@ nb::tuple info_of(const Trace& trace) {
   const TraceInfo& info = trace.info();
   nb::list metadata;
   for (const auto& [key, json] : info.metadata) metadata.append(nb::make_tuple(text_of(key), text_of(json)));
-  return nb::make_tuple(text_of(info.path), object_of(or_null(info.rank)),
+  return nb::make_tuple(path_of(info.path), object_of(or_null(info.rank)),
                         object_of(or_null(info.world_size)), text_of(info.host_name), text_of(info.backend),
                         info.base_ns, metadata);
 }

@@ -23,6 +23,13 @@ nb::str text_of(std::string_view text) {
       PyUnicode_DecodeUTF8(text.data(), static_cast<Py_ssize_t>(text.size()), "replace"));
 }
 
+nb::str path_of(std::string_view path) {
+  nb::object decoded =
+      nb::steal(PyUnicode_DecodeFSDefaultAndSize(path.data(), static_cast<Py_ssize_t>(path.size())));
+  if (!decoded.is_valid()) throw nb::python_error();
+  return nb::borrow<nb::str>(decoded);
+}
+
 nb::object object_of(const Value& value) {
   struct {
     nb::object operator()(std::monostate) const { return nb::none(); }

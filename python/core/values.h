@@ -13,6 +13,7 @@
 namespace spotter::python {
 
 nanobind::str text_of(std::string_view text);  // what is no UTF-8 is replaced
+nanobind::str path_of(std::string_view path);  // as os.fsdecode() has it, so that it can be opened again
 nanobind::object object_of(const Value& value);
 // A cell of that column; its text lives as long as the object. Numbers of numpy are numbers. Raises Invalid:
 // the object is nothing that cells are.

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from spotter.engines import Engine
 
-    Paths = Union[str, os.PathLike, Sequence[Union[str, os.PathLike]]]
+    Paths = Union[str, bytes, os.PathLike, Sequence[Union[str, bytes, os.PathLike]]]
     Ranks = Union[None, int, str, Iterable[int]]
     Steps = Union[None, int, str, range, "tuple[int, int]"]
     Progress = Union[bool, Callable[[int, int], object]]
@@ -37,7 +37,7 @@ Section.__doc__ = """A part of a report: `parts` are ("points", [(text, about)])
 
 
 def words_of(paths: Paths) -> list[str]:
-    if isinstance(paths, (str, os.PathLike)):
+    if isinstance(paths, (str, bytes, os.PathLike)):
         paths = [paths]
     return [os.fsdecode(path) for path in paths]
 
@@ -48,7 +48,7 @@ def lasting(path: str) -> str:
 
 
 def open_job(paths: Paths) -> _core.Job:
-    return _core.open_job(words_of(paths))
+    return _core.open_job([os.fsencode(path) for path in words_of(paths)])
 
 
 def processors() -> int:
@@ -220,7 +220,7 @@ class Report:
             source_url: where links to lines of source code lead: https://github.com/OWNER/REPOSITORY/blob/COMMIT; without it
                 where the receipts of a capture say.
         """
-        self._save(os.fspath(path), max_size, redact, source_url)
+        self._save(os.fsencode(path), max_size, redact, source_url)
 
     def __repr__(self) -> str:
         return f"<spotter.Report: {len(self.findings)} findings>"
@@ -330,11 +330,11 @@ def report(
 
     Args and errors: those of `analyze()`.
     """
-    part = part_of(ranks, steps, threads, memory)
+    part, paths = part_of(ranks, steps, threads, memory), words_of(paths)
     answer = _run(paths, ["findings"], params, part, None, what_if, sensitivity, progress, engine)
     again = [lasting(path) for path in paths]
 
-    def save(path: str, max_size: int, redact: bool, source_url: str) -> None:
+    def save(path: bytes, max_size: int, redact: bool, source_url: str) -> None:
         if max_size < 0:
             raise Invalid(f"max_size={max_size}: a number of bytes, or 0 for no limit, is wanted")
         questions = [what_if] if isinstance(what_if, str) else list(what_if or [])

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import os
+
 from spotter import _core
 from spotter.errors import Invalid, NotFound
-from spotter.runs import open_job, processors, teller, words_of
+from spotter.runs import lasting, open_job, processors, teller, words_of
 from spotter.tables import Note, Table
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    import os
     from collections.abc import Sequence
     from typing import Any
 
@@ -19,8 +20,8 @@ if TYPE_CHECKING:
 class Trace:
     """The events of one process. It is read when something of it is first asked for; a pickle of it is its path."""
 
-    def __init__(self, path: str, progress: Progress = True) -> None:
-        self.path = path
+    def __init__(self, path: str | bytes | os.PathLike, progress: Progress = True) -> None:
+        self.path = lasting(os.fsdecode(path))
         self._progress = progress
         self._core: _core.Trace | None = None
         self._args: list[str] | None = None
