@@ -18,9 +18,10 @@ namespace spotter::python {
 namespace {
 
 // The notes.
-nb::list export_job(const HeldJob& held, const std::string& output, const Part& part, std::optional<Ns> from,
+nb::list export_job(const HeldJob& held, const nb::bytes& output, const Part& part, std::optional<Ns> from,
                     std::optional<Ns> to, Ns bucket, bool critical_path, nb::callable tell) {
   const analyze::RunRequest run = request_of(part);
+  const std::string file(output.c_str(), output.size());
   Beat beat(std::move(tell));
   export_::ExportRequest request;
   request.ranks = run.ranks;
@@ -36,7 +37,7 @@ nb::list export_job(const HeldJob& held, const std::string& output, const Part& 
     request.flow_args = analyze::kCriticalPathArgs;
   }
   return notes_of(beat.run<Notes>([&]() -> Result<Notes> {
-    TRY_ASSIGN(const std::unique_ptr<export_::TraceWriter> out, export_::TraceWriter::open(output));
+    TRY_ASSIGN(const std::unique_ptr<export_::TraceWriter> out, export_::TraceWriter::open(file));
     return export_::export_job(held.job, request, read::load, *out);
   }));
 }

@@ -161,7 +161,8 @@ std::vector<HtaFile> hta_files(const nb::list& said) {
   std::vector<HtaFile> files;
   for (const nb::handle file : said) {
     HtaFile& to = files.emplace_back();
-    to.path = nb::cast<std::string>(file[0]);
+    const auto path = nb::cast<nb::bytes>(file[0]);
+    to.path.assign(path.c_str(), path.size());
     to.rank = nb::cast<i64>(file[1]);
     to.which = static_cast<Rows>(nb::cast<int>(file[2]));
     const nb::bytes rows = nb::cast<nb::bytes>(file[3]);

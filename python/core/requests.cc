@@ -12,6 +12,7 @@
 #include "diagnose/diagnose.h"
 #include "diagnose/run.h"
 #include "failure.h"
+#include "values.h"
 
 namespace spotter::python {
 
@@ -59,12 +60,13 @@ Asked asked(const std::vector<std::string>& names, const nb::list& params, const
   asked.run.compat = compat_of(compat);
   analyses = analyze::stand_ins(asked.run.compat, analyses);
   for (const nb::handle param : params) {
+    const auto name = nb::cast<std::string>(param[0]);
     ParamValue value;
     if (nb::isinstance<nb::str>(param[1]))
       value = nb::cast<std::string>(param[1]);
     else
-      value = nb::cast<i64>(param[1]);
-    asked.run.params.emplace_back(nb::cast<std::string>(param[0]), std::move(value));
+      value = integer_in(param[1], name.c_str());
+    asked.run.params.emplace_back(name, std::move(value));
   }
   value_of(analyze::check_request(asked.names_findings ? diagnose::with_facts(asked.run) : asked.run));
   return asked;

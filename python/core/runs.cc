@@ -34,7 +34,9 @@ struct Answer {
   size_t names;  // that the report lists
 };
 
-HeldJob open(const std::vector<std::string>& paths) {
+HeldJob open(const std::vector<nb::bytes>& words) {
+  std::vector<std::string> paths;
+  for (const nb::bytes& word : words) paths.emplace_back(word.c_str(), word.size());
   const nb::gil_scoped_release unlocked;
   auto job = read::open_job(paths);
   const nb::gil_scoped_acquire locked;
@@ -46,7 +48,7 @@ nb::list files_of(const HeldJob& held) {
   nb::list files;
   for (const TraceFile& file : held.job.files) {
     const nb::object rank = file.rank ? nb::object(nb::int_(*file.rank)) : nb::none();
-    files.append(nb::make_tuple(text_of(file.path), file.bytes, file.json_bytes, rank));
+    files.append(nb::make_tuple(path_of(file.path), file.bytes, file.json_bytes, rank));
   }
   return files;
 }
@@ -109,7 +111,7 @@ Answer run(const HeldJob& held, const std::vector<std::string>& names, const nb:
 
 // Writes the report of the job as a page, whole or not at all. It needs more than what people are shown, so
 // the traces are read anew.
-void save_report(const HeldJob& held, const std::string& path, const nb::list& params, const Part& part,
+void save_report(const HeldJob& held, const nb::bytes& path, const nb::list& params, const Part& part,
                  const std::vector<std::string>& what_ifs, double sensitivity, i64 most_bytes, bool redacted,
                  const std::string& source_url, nb::callable tell) {
   diagnose::Request request{.run = asked({diagnose::kFindings}, params, part, "").run,
@@ -133,7 +135,7 @@ void save_report(const HeldJob& held, const std::string& path, const nb::list& p
     TRY_ASSIGN(diagnose::Diagnosis diagnosis, diagnose::run(held.job, std::move(request), read::load));
     return report::html_report(held.job, std::move(diagnosis), run, read::load, options);
   });
-  value_of(write_file_atomically(path, page));
+  value_of(write_file_atomically({path.c_str(), path.size()}, page));
 }
 
 std::optional<HeldTable> held(const std::optional<Table>& table, std::optional<Ns> time_zero) {
@@ -141,10 +143,19 @@ std::optional<HeldTable> held(const std::optional<Table>& table, std::optional<N
   return HeldTable(*table, time_zero);
 }
 
-nb::list tables_of(Answer& answer) {
+// `alone`: who gets a table and not the answer learns from it what is to be known of the traces.
+std::optional<HeldTable> findings_of(const Answer& answer, bool alone) {
+  std::optional<Table> findings = answer.diagnosis.findings;
+  if (findings && alone) findings->notes.merge(diagnose::notes_beside_findings(answer.diagnosis.notes));
+  return held(findings, answer.diagnosis.start);
+}
+
+nb::list tables_of(Answer& answer, bool alone) {
   nb::list tables;
-  for (Table& table : answer.diagnosis.tables)
+  for (Table& table : answer.diagnosis.tables) {
+    if (alone) table.notes.merge(answer.diagnosis.notes);
     tables.append(nb::cast(HeldTable(std::move(table), answer.diagnosis.start)));
+  }
   answer.diagnosis.tables.clear();
   return tables;
 }
@@ -205,8 +216,8 @@ void bind_runs(nb::module_& module) {
            nb::arg("threads"), nb::arg("memory"));
   nb::class_<HeldJob>(module, "Job").def_prop_ro("files", files_of);
   nb::class_<Answer>(module, "Answer")
-      .def("take_tables", tables_of)
-      .def_prop_ro("findings", [](const Answer& a) { return held(a.diagnosis.findings, a.diagnosis.start); })
+      .def("take_tables", tables_of, nb::arg("alone"))
+      .def("findings", findings_of, nb::arg("alone"))
       .def_prop_ro("what_if", [](const Answer& a) { return held(a.diagnosis.what_if, a.diagnosis.start); })
       .def_prop_ro("notes", [](const Answer& a) { return notes_of(a.diagnosis.notes); })
       .def_prop_ro("start", [](const Answer& a) { return a.diagnosis.start; })

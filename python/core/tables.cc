@@ -3,6 +3,9 @@
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
 
+#include <set>
+#include <string_view>
+
 #include "core.h"
 #include "failure.h"
 #include "held_table.h"
@@ -140,16 +143,24 @@ nb::bytes arrow_file(const HeldTable& held) {
   return nb::bytes(bytes.data(), bytes.size());
 }
 
+void check_names(std::span<const Field> fields) {
+  std::set<std::string_view> seen;
+  for (const Field& field : fields)
+    if (!seen.insert(field.name).second)
+      raise({Code::invalid, fmt::format("two columns are called {}", field.name)});
+}
+
 HeldTable made(const std::string& name, const nb::list& fields, const nb::list& rows, const nb::list& notes,
                std::optional<Ns> time_zero) {
   Table table(name, fields_in(fields));
   const std::span<const Field> schema = table.schema();
+  check_names(schema);
   std::vector<Value> cells(schema.size());
   for (const nb::handle row : rows) {
     if (nb::len(row) != schema.size())
       raise({Code::invalid, "a row has another number of cells than columns"});
     for (size_t c = 0; c < schema.size(); ++c) {
-      cells[c] = value_in(row[c]);
+      cells[c] = value_in(row[c], schema[c]);
       const Type type = schema[c].type;
       const bool fits =
           is_null(cells[c]) || (type == Type::integer && std::holds_alternative<i64>(cells[c])) ||

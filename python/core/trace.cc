@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <memory>
 #include <optional>
+#include <span>
 #include <unordered_set>
 
 #include "beat.h"
@@ -94,13 +95,21 @@ Value id_of(const Trace& trace, StringId text, i64 number, std::string& room) {
   return std::string_view(room);
 }
 
+// That of the argument, and where a column is called so already, args.NAME.
+std::string column_name(const std::string& arg, std::span<const Field> fields) {
+  std::string name = arg;
+  const auto is_it = [&](const Field& field) { return field.name == name; };
+  while (std::ranges::any_of(fields, is_it)) name.insert(0, "args.");
+  return name;
+}
+
 Table events_of(const Trace& trace, const std::vector<std::string>& args) {
   std::vector<Field> fields(std::begin(kEventColumns), std::end(kEventColumns));
   std::vector<std::vector<const Shape::Item*>> items;
   for (const std::string& arg : args) {
     items.push_back(items_of(trace, arg));
-    fields.push_back(
-        {lasting_text(arg), type_of_all(items.back()), Unit::none, Role::value, "Argument of the event."});
+    fields.push_back({lasting_text(column_name(arg, fields)), type_of_all(items.back()), Unit::none,
+                      Role::value, "Argument of the event."});
   }
   const size_t own = std::size(kEventColumns);
   Table table("events", std::move(fields));
@@ -156,7 +165,7 @@ nb::tuple info_of(const Trace& trace) {
   const TraceInfo& info = trace.info();
   nb::list metadata;
   for (const auto& [key, json] : info.metadata) metadata.append(nb::make_tuple(text_of(key), text_of(json)));
-  return nb::make_tuple(text_of(info.path), object_of(or_null(info.rank)),
+  return nb::make_tuple(path_of(info.path), object_of(or_null(info.rank)),
                         object_of(or_null(info.world_size)), text_of(info.host_name), text_of(info.backend),
                         info.base_ns, metadata);
 }

@@ -10,8 +10,6 @@ namespace spotter::python {
 
 namespace {
 
-const char* lasting(nb::handle text) { return lasting_text(nb::cast<std::string>(text)); }
-
 template <class Enum>
 Enum known(std::optional<Enum> one, const char* what) {
   if (!one) raise({Code::invalid, fmt::format("there is no such {} of a column", what)});
@@ -25,6 +23,13 @@ nb::str text_of(std::string_view text) {
       PyUnicode_DecodeUTF8(text.data(), static_cast<Py_ssize_t>(text.size()), "replace"));
 }
 
+nb::str path_of(std::string_view path) {
+  nb::object decoded =
+      nb::steal(PyUnicode_DecodeFSDefaultAndSize(path.data(), static_cast<Py_ssize_t>(path.size())));
+  if (!decoded.is_valid()) throw nb::python_error();
+  return nb::borrow<nb::str>(decoded);
+}
+
 nb::object object_of(const Value& value) {
   struct {
     nb::object operator()(std::monostate) const { return nb::none(); }
@@ -36,12 +41,31 @@ nb::object object_of(const Value& value) {
   return std::visit(visitor, value);
 }
 
-Value value_in(nb::handle object) {
+i64 integer_in(nb::handle object, const char* what) {
+  const nb::object number = nb::steal(PyNumber_Index(object.ptr()));
+  const long long value = number.is_valid() ? PyLong_AsLongLong(number.ptr()) : -1;
+  if (!PyErr_Occurred()) return value;
+  PyErr_Clear();
+  raise({Code::invalid, fmt::format("{}: a whole number of at most 64 bits is wanted", what)});
+}
+
+Value value_in(nb::handle object, const Field& column) {
   if (object.is_none()) return {};
   if (nb::isinstance<nb::bool_>(object)) return nb::cast<bool>(object);
-  if (nb::isinstance<nb::int_>(object)) return nb::cast<i64>(object);
-  if (nb::isinstance<nb::float_>(object)) return nb::cast<double>(object);
-  return nb::cast<std::string_view>(object);
+  if (std::string_view text; nb::try_cast(object, text)) return text;
+  const auto type = nb::cast<std::string>(object.type().attr("__name__"));
+  if (type == "bool" || type == "bool_") {  // numpy's, which may be no number
+    const int flag = PyObject_IsTrue(object.ptr());
+    if (flag >= 0) return flag == 1;
+  } else if (PyIndex_Check(object.ptr())) {
+    return integer_in(object, fmt::format("column {}", column.name).c_str());
+  } else if (!nb::isinstance<nb::str>(object)) {
+    const double number = PyFloat_AsDouble(object.ptr());
+    if (!PyErr_Occurred()) return number;
+  }
+  PyErr_Clear();
+  raise({Code::invalid, fmt::format("column {}: a cell is no {} but of type {}", column.name,
+                                    type_name(column.type), type)});
 }
 
 nb::list fields_of(std::span<const Field> fields) {
@@ -54,10 +78,15 @@ nb::list fields_of(std::span<const Field> fields) {
 
 std::vector<Field> fields_in(const nb::list& fields) {
   std::vector<Field> all;
-  for (const nb::handle field : fields)
-    all.push_back({lasting(field[0]), known(type_of(nb::cast<std::string_view>(field[1])), "type"),
-                   known(unit_of(nb::cast<std::string_view>(field[2])), "unit"),
-                   known(role_of(nb::cast<std::string_view>(field[3])), "role"), lasting(field[4])});
+  for (const nb::handle field : fields) {
+    std::string_view words[5];
+    bool is_one = nb::len(field) == std::size(words);
+    for (size_t i = 0; is_one && i < std::size(words); ++i) is_one = nb::try_cast(field[i], words[i]);
+    if (!is_one)
+      raise({Code::invalid, "a column has five texts: its name, type, unit and role, and what it means"});
+    all.push_back({lasting_text(words[0]), known(type_of(words[1]), "type"), known(unit_of(words[2]), "unit"),
+                   known(role_of(words[3]), "role"), lasting_text(words[4])});
+  }
   return all;
 }
 

@@ -22,6 +22,8 @@ _TASK_FILES = 32
 _TASKS_PER_WORKER = 3
 _LEAST_MEMORY = 256 << 20
 
+_NO_GUARD = 'workers cannot start: the script that calls engine="processes" needs `if __name__ == "__main__":`'
+
 
 class Engine:
     """Where tasks run. An engine of one's own has these; an example is in the documentation."""
@@ -51,6 +53,10 @@ class Worker:
         return _core.map_task(task, self.threads, 0, silent)
 
 
+def _nothing() -> None:
+    pass
+
+
 class Processes(Engine):
     """Processes of this machine: one that ends takes only its task along."""
 
@@ -58,6 +64,11 @@ class Processes(Engine):
         self.workers = workers or processors()
 
     def map(self, function: Callable[[bytes], bytes], tasks: Sequence[bytes], memory: Sequence[int]) -> Generator[tuple[int, Outcome], None, None]:
+        import multiprocessing
+
+        # A worker begins by running the script again that called, up to its guard.
+        if getattr(multiprocessing.current_process(), "_inheriting", False):
+            raise Invalid(_NO_GUARD)
         # Where a process ends, its pool breaks, and with it what the others have begun and what waits. The next pool does
         # that; a task that breaks two of them has one of its own, so that it takes no other along.
         broken = yield from self._in_pool(function, tasks, range(len(tasks)), self.workers)
@@ -76,6 +87,7 @@ class Processes(Engine):
         from concurrent.futures.process import BrokenProcessPool
 
         pool = ProcessPoolExecutor(min(workers, len(places)), mp_context=multiprocessing.get_context("spawn"))
+        first = pool.submit(_nothing)  # what breaks the pool before it returned was no task
         running = {pool.submit(function, tasks[place]): place for place in places}
         broken: list[int] = []
         try:
@@ -86,6 +98,8 @@ class Processes(Engine):
                 for future in done:
                     place, error = running.pop(future), future.exception()
                     if isinstance(error, BrokenProcessPool):
+                        if first.exception() is not None:
+                            raise Invalid(_NO_GUARD)
                         broken.append(place)
                     else:
                         yield place, error or future.result()

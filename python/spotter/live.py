@@ -7,6 +7,7 @@ import json
 import os
 import signal
 import subprocess
+import tempfile
 
 from spotter import program
 from spotter.errors import Error, NotFound
@@ -15,7 +16,7 @@ from spotter.tables import Field, Note, Table
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
-    from typing import Any
+    from typing import IO, Any
 
     from spotter.runs import Report, Results
 
@@ -42,6 +43,12 @@ def _note(note: dict[str, Any]) -> Note:
     return Note(kind, severity, count, -1 if position is None else position, note.get("scope") or "", note.get("scopes", 1), sentence, "")
 
 
+def _content(file: IO[bytes]) -> bytes:
+    with file:
+        file.seek(0)
+        return file.read()
+
+
 def _only(tables: dict[str, Table]) -> Table:
     return next(iter(tables.values()))
 
@@ -50,14 +57,17 @@ class Capture:
     """A capture that was begun. `wait()` for its receipts, then `report()` or `analyze()` what was written."""
 
     def __init__(self, words: list[str]) -> None:
+        # Files: of a pipe that nobody reads, a program with many receipts would wait for ever.
+        self._out, self._err = tempfile.TemporaryFile(), tempfile.TemporaryFile()
         self._process = subprocess.Popen(
-            [program.path(), *words], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE
-        )
+            [program.path(), *words], stdin=subprocess.DEVNULL, stdout=self._out, stderr=self._err
+        )  # fmt: skip
         self._said: tuple[bytes, bytes] | None = None
 
     def _finish(self, timeout: float | None) -> tuple[bytes, bytes]:
+        self._process.wait(timeout)
         if self._said is None:
-            self._said = self._process.communicate(timeout=timeout)
+            self._said = _content(self._out), _content(self._err)
         return self._said
 
     def wait(self, timeout: float | None = None) -> Table:

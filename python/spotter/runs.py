@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 import os
 from collections import namedtuple
 
@@ -16,10 +17,13 @@ if TYPE_CHECKING:
 
     from spotter.engines import Engine
 
-    Paths = Union[str, os.PathLike, Sequence[Union[str, os.PathLike]]]
+    Paths = Union[str, bytes, os.PathLike, Sequence[Union[str, bytes, os.PathLike]]]
     Ranks = Union[None, int, str, Iterable[int]]
     Steps = Union[None, int, str, range, "tuple[int, int]"]
     Progress = Union[bool, Callable[[int, int], object]]
+
+_SENSITIVITY = 0.01  # where a function has no such parameter
+_MOST_THREADS = 2**31 - 1
 
 Param = namedtuple("Param", "name default help")
 Param.__doc__ = "A parameter of an analysis: a whole number from 0 on, or a text, as its `default` is."
@@ -33,13 +37,18 @@ Section.__doc__ = """A part of a report: `parts` are ("points", [(text, about)])
 
 
 def words_of(paths: Paths) -> list[str]:
-    if isinstance(paths, (str, os.PathLike)):
+    if isinstance(paths, (str, bytes, os.PathLike)):
         paths = [paths]
-    return [os.fspath(path) for path in paths]
+    return [os.fsdecode(path) for path in paths]
+
+
+def lasting(path: str) -> str:
+    """That names the same file later, from another folder and in another process."""
+    return path if "://" in path or os.path.isabs(path) else os.path.join(os.getcwd(), path)
 
 
 def open_job(paths: Paths) -> _core.Job:
-    return _core.open_job(words_of(paths))
+    return _core.open_job([os.fsencode(path) for path in words_of(paths)])
 
 
 def processors() -> int:
@@ -47,12 +56,36 @@ def processors() -> int:
     return len(os.sched_getaffinity(0))
 
 
+def whole(value: Any, what: str, least: int = 0, most: int = 2**63 - 1) -> int:
+    """A whole number, those of numpy and pandas as well."""
+    number = operator.index(value) if _is_whole(value) else least - 1
+    if isinstance(value, bool) or not least <= number <= most:
+        raise Invalid(f"{what}={value!r}: a whole number from {least} on is wanted" + f", at most {most}" * (number > most))
+    return number
+
+
+def _is_whole(value: Any) -> bool:
+    try:
+        operator.index(value)
+    except TypeError:  # arrays have an index as well, for when they are one number
+        return False
+    return True
+
+
+def _list(values: Any, what: str, wanted: str) -> list:
+    try:
+        return list(values)
+    except TypeError:
+        raise Invalid(f"{what}={values!r}: {wanted}") from None
+
+
 def _ranks(ranks: Ranks) -> str:
     if ranks is None or isinstance(ranks, str):
         return ranks or ""
-    if isinstance(ranks, int):
-        return str(ranks)
-    text = ",".join(str(int(rank)) for rank in ranks)
+    if _is_whole(ranks):
+        return str(whole(ranks, "ranks"))
+    ranks = _list(ranks, "ranks", "a whole number, several or a text such as '0,3-7' is wanted")
+    text = ",".join(str(whole(rank, "ranks")) for rank in ranks)
     if not text:
         raise Invalid("ranks is empty: name some, or leave it out for all")
     return text
@@ -61,18 +94,22 @@ def _ranks(ranks: Ranks) -> str:
 def _steps(steps: Steps) -> str:
     if steps is None or isinstance(steps, str):
         return steps or ""
-    if isinstance(steps, int):
-        return str(steps)
+    if _is_whole(steps):
+        return str(whole(steps, "steps"))
     if isinstance(steps, range):
         if steps.step != 1 or not steps:
             raise Invalid(f"steps={steps}: a range without gaps is wanted, such as range(2, 6)")
         return f"{steps.start}-{steps.stop - 1}"
-    first, last = steps
-    return f"{first}-{last}"
+    wanted = "a number, (first, last), a range or a text such as '2-5' is wanted"
+    ends = _list(steps, "steps", wanted)
+    if len(ends) != 2:
+        raise Invalid(f"steps={steps!r}: {wanted}")
+    return f"{whole(ends[0], 'steps')}-{whole(ends[1], 'steps')}"
 
 
 def part_of(ranks: Ranks, steps: Steps, threads: int | None, memory: int | None) -> _core.Part:
-    return _core.Part(_ranks(ranks), _steps(steps), threads or processors(), memory or 0)
+    wanted = whole(threads or processors(), "threads", 0, _MOST_THREADS), whole(memory or 0, "memory")
+    return _core.Part(_ranks(ranks), _steps(steps), *wanted)
 
 
 def teller(progress: Progress) -> Callable[[int, int], object]:
@@ -156,7 +193,7 @@ class Report:
         self.sections = [
             Section(name, title, [_part(*part) for part in parts], sentence) for name, title, parts, sentence in sections
         ]
-        findings = answer.findings
+        findings = answer.findings(False)
         assert findings is not None  # they were asked for
         self.findings = Table(findings)
         """Faults, opportunities and caveats with what they cost, evidence and remedy, the dearest first."""
@@ -183,7 +220,7 @@ class Report:
             source_url: where links to lines of source code lead: https://github.com/OWNER/REPOSITORY/blob/COMMIT; without it
                 where the receipts of a capture say.
         """
-        self._save(os.fspath(path), max_size, redact, source_url)
+        self._save(os.fsencode(path), max_size, redact, source_url)
 
     def __repr__(self) -> str:
         return f"<spotter.Report: {len(self.findings)} findings>"
@@ -206,13 +243,17 @@ def _names(analyses: str | Iterable[str] | None) -> list[str]:
     return [analyses] if isinstance(analyses, str) else list(analyses)
 
 
+def _settings(params: dict[str, Any]) -> list[tuple]:
+    for name, value in params.items():
+        if not isinstance(value, str) and not _is_whole(value):
+            raise Invalid(f"{name}={value!r}: a whole number from 0 on or a text is wanted")
+    return [(name, value if isinstance(value, str) else whole(value, name)) for name, value in params.items()]
+
+
 def _run(paths: Paths, names: list[str], params: dict[str, Any], part: _core.Part, compat: str | None,
          what_if: str | Sequence[str] | None, sensitivity: float, progress: Progress,
          engine: str | Engine) -> _core.Answer:  # fmt: skip
-    settings = list(params.items())
-    for name, value in settings:
-        if isinstance(value, bool) or not isinstance(value, (int, str)) or (isinstance(value, int) and value < 0):
-            raise Invalid(f"{name}={value!r}: a whole number from 0 on or a text is wanted")
+    settings = _settings(params)
     questions = [what_if] if isinstance(what_if, str) else list(what_if or [])
     job, tell, parts = open_job(paths), teller(progress), None
     if engine != "local":
@@ -246,7 +287,8 @@ def analyze(
         paths: trace files (.json, .json.gz, .json.zst), folders of them, or patterns.
         analyses: names of tables (`spotter.analyses()` lists them; `findings` is one); None: all but those on request.
         ranks: only these: 3, [0, 3], range(8) or "0,3-7".
-        steps: only these, both included: 3, (2, 5), range(2, 6) or "2-5".
+        steps: only these, both included: 3, (2, 5), range(2, 6) or "2-5"; what of them a trace does not have is left out, and
+            where it has none of them, that is an error.
         threads: to use; None: as many as this process may run on.
         memory: bytes for traces held at one time; None: half of the machine.
         compat: numbers as another tool has them: "hta" or "tb_plugin".
@@ -267,7 +309,7 @@ def analyze(
     names = _names(analyses)
     part = part_of(ranks, steps, threads, memory)
     answer = _run(paths, names, params, part, compat, what_if, sensitivity, progress, engine)
-    asked = [answer.findings if "findings" in names else None, answer.what_if, *answer.take_tables()]
+    asked = [answer.findings(False) if "findings" in names else None, answer.what_if, *answer.take_tables(False)]
     return Results([Table(t) for t in asked if t is not None], [Note(*n) for n in answer.notes], answer.start, answer.timing)
 
 
@@ -288,15 +330,16 @@ def report(
 
     Args and errors: those of `analyze()`.
     """
-    part = part_of(ranks, steps, threads, memory)
+    part, paths = part_of(ranks, steps, threads, memory), words_of(paths)
     answer = _run(paths, ["findings"], params, part, None, what_if, sensitivity, progress, engine)
+    again = [lasting(path) for path in paths]
 
-    def save(path: str, max_size: int, redact: bool, source_url: str) -> None:
+    def save(path: bytes, max_size: int, redact: bool, source_url: str) -> None:
         if max_size < 0:
             raise Invalid(f"max_size={max_size}: a number of bytes, or 0 for no limit, is wanted")
         questions = [what_if] if isinstance(what_if, str) else list(what_if or [])
         _core.save_report(
-            open_job(paths), path, list(params.items()), part, questions, sensitivity, max_size, redact, source_url, teller(progress)
+            open_job(again), path, _settings(params), part, questions, sensitivity, max_size, redact, source_url, teller(progress)
         )
 
     return Report(answer, save)
@@ -380,20 +423,24 @@ def export(
     Returns:
         What was changed or left out.
     """
-    job, output = open_job(paths), os.fspath(output)
+    job, output = open_job(paths), os.fsdecode(output)
+    begin, end = (None if at is None else whole(at, name, -(2**63)) for name, at in (("begin", begin), ("end", end)))
+    if begin is not None and end is not None and begin >= end:
+        raise Invalid(f"begin={begin}, end={end}: what is between them is wanted, and there is nothing")
     for path, *_ in job.files:
         if os.path.exists(output) and os.path.exists(path) and os.path.samefile(path, output):
             raise Invalid(f"{output} is one of the traces; write to another file")
     part = part_of(ranks, steps, threads, None)
-    notes = _core.export(job, output, part, begin, end, bucket, critical_path, teller(progress))
+    notes = _core.export(job, os.fsencode(output), part, begin, end, whole(bucket, "bucket"), critical_path, teller(progress))
     return [Note(*note) for note in notes]
 
 
 def one(name: str, paths: Paths, settings: dict[str, tuple], ranks: Ranks, steps: Steps, threads: int | None,
         memory: int | None, compat: str | None, progress: Progress, engine: str | Engine) -> Table:  # fmt: skip
-    """The table of one analysis. settings: of each parameter its value and its default, which needs no telling."""
+    """The table of one analysis, with the notes of the traces as well, which nothing else tells its reader.
+    settings: of each parameter its value and its default, which needs no telling."""
     params = {param: value for param, (value, default) in settings.items() if value != default}
-    return analyze(
-        paths, name, ranks=ranks, steps=steps, threads=threads, memory=memory, compat=compat, progress=progress, engine=engine,
-        **params,
-    )[name]  # fmt: skip
+    answer = _run(paths, [name], params, part_of(ranks, steps, threads, memory), compat, None, _SENSITIVITY, progress, engine)
+    found = answer.findings(True) if name == "findings" else answer.take_tables(True)[0]
+    assert found is not None  # it was asked for
+    return Table(found)

@@ -78,6 +78,10 @@ class Table:
     def __bool__(self) -> bool:
         return True
 
+    def __contains__(self, column: object) -> bool:
+        """Whether there is a column of that name."""
+        return column in self.columns
+
     def _place(self, column: str) -> int:
         for place, field in enumerate(self.schema):
             if field.name == column:

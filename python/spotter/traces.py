@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import os
+
 from spotter import _core
 from spotter.errors import Invalid, NotFound
-from spotter.runs import open_job, processors, teller, words_of
+from spotter.runs import lasting, open_job, processors, teller, words_of
 from spotter.tables import Note, Table
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    import os
     from collections.abc import Sequence
     from typing import Any
 
@@ -19,8 +20,8 @@ if TYPE_CHECKING:
 class Trace:
     """The events of one process. It is read when something of it is first asked for; a pickle of it is its path."""
 
-    def __init__(self, path: str, progress: Progress = True) -> None:
-        self.path = path
+    def __init__(self, path: str | bytes | os.PathLike, progress: Progress = True) -> None:
+        self.path = lasting(os.fsdecode(path))
         self._progress = progress
         self._core: _core.Trace | None = None
         self._args: list[str] | None = None
@@ -78,12 +79,16 @@ class Trace:
 
     def events(self, args: Sequence[str] = ()) -> Table:
         """A row for each event, in the order of the file; `args`: these of its arguments as columns, null where an event has
-        none of that name. Integers, numbers and flags are such columns where all of them are; else they are text."""
-        known = set(self.args)
+        none of that name. Integers, numbers and flags are such columns where all of them are; else they are text. An argument
+        that is called as one of the table's own columns is there as `args.NAME`."""
+        known, args = set(self.args), list(args)
         unknown = [arg for arg in args if arg not in known]
         if unknown:
             raise Invalid(f"no event has the argument {unknown[0]}; there are {', '.join(self.args)}")
-        return Table(self._read().events(list(args)))
+        twice = [arg for place, arg in enumerate(args) if arg in args[:place]]
+        if twice:
+            raise Invalid(f"the argument {twice[0]} is named twice")
+        return Table(self._read().events(args))
 
     def __len__(self) -> int:
         return self._read().length

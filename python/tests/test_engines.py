@@ -180,6 +180,26 @@ def test_a_ray_worker_that_is_killed_is_no_loss(tmp_path):
     assert "killed" in done.stdout
 
 
+def test_a_script_without_a_guard(job, tmp_path):
+    """Each worker runs it again, and then itself wants workers."""
+    script = tmp_path / "unguarded.py"
+    script.write_text(f"""
+import os
+open({str(tmp_path / "runs")!r}, "a").write("x")
+import spotter
+from spotter.engines import Processes
+print(len(spotter.summary({job!r}, engine=Processes(2), progress=False)))
+""")
+    done = subprocess.run([sys.executable, script], capture_output=True, text=True, timeout=120, check=False)
+    assert done.returncode != 0 and not done.stdout
+    assert 'Invalid: workers cannot start: the script that calls engine="processes" needs' in done.stderr.splitlines()[-1]
+    assert (tmp_path / "runs").read_text() in ("xx", "xxx")
+    guarded = script.read_text().replace("print(", "if __name__ == '__main__': print(")
+    script.write_text(guarded)
+    done = subprocess.run([sys.executable, script], capture_output=True, text=True, timeout=120, check=False)
+    assert done.stdout == "6\n", done.stderr
+
+
 class Ending:
     """Ends its process at each call for the task that has this text."""
 

@@ -67,6 +67,16 @@ def test_parameters_ranks_and_steps(job):
     (lambda j: spotter.analyze(j, ranks=[]), spotter.Invalid, "ranks is empty"),
     (lambda j: spotter.analyze(j, ranks=99), spotter.NotFound, "0-5"),
     (lambda j: spotter.analyze(j, steps="77"), spotter.Error, "77"),
+    (lambda j: spotter.operators(j, ranks=[2.5]), spotter.Invalid, "ranks=2.5"),
+    (lambda j: spotter.operators(j, ranks=2.5), spotter.Invalid, "ranks=2.5"),
+    (lambda j: spotter.operators(j, ranks=True), spotter.Invalid, "ranks=True"),
+    (lambda j: spotter.operators(j, steps=[3, 4, 5]), spotter.Invalid, "(first, last\\)"),
+    (lambda j: spotter.operators(j, steps=2.5), spotter.Invalid, "steps=2.5"),
+    (lambda j: spotter.operators(j, top=2**70), spotter.Invalid, "top=1180591620717411303424"),
+    (lambda j: spotter.operators(j, threads=2**40), spotter.Invalid, "threads"),
+    (lambda j: spotter.operators(j, memory="1GB"), spotter.Invalid, "memory='1GB'"),
+    (lambda j: spotter.export(j, "/dev/null", begin=10, end=5), spotter.Invalid, "begin=10, end=5"),
+    (lambda j: spotter.export(j, "/dev/null", bucket=-1), spotter.Invalid, "bucket=-1"),
     (lambda j: spotter.analyze(j, compat="other"), spotter.Invalid, "hta"),
     (lambda j: spotter.analyze(j, engine="none"), spotter.Invalid, "processes"),
     (lambda j: spotter.analyze(j, what_if="device:nobody=1"), spotter.Invalid, "nobody"),
@@ -76,6 +86,17 @@ def test_parameters_ranks_and_steps(job):
 def test_errors_are_the_builtins_that_fit(call, error, words, job):
     with pytest.raises(error, match=words.replace("(", r"\(")):
         call(job)
+
+
+def test_whole_numbers_of_numpy(job):
+    numpy = pytest.importorskip("numpy")
+    want = spotter.operators(job, top=3, ranks=[1, 2], steps=(2, 3), progress=False)
+    got = spotter.operators(
+        job, top=numpy.int64(3), ranks=numpy.array([1, 2]), steps=(numpy.int32(2), numpy.int32(3)), threads=numpy.int8(1), progress=False
+    )  # fmt: skip
+    assert got == want
+    one = spotter.operators(job, ranks=numpy.int64(3), steps=numpy.int64(4), progress=False)
+    assert one == spotter.operators(job, ranks=3, steps=4, progress=False)
 
 
 def test_a_file_that_is_no_trace(tmp_path):
@@ -93,6 +114,10 @@ def test_losses_travel(job, tmp_path):
     results = spotter.analyze(tmp_path / "cut.json", ["summary", "operators"], progress=False)
     assert any(note.severity == "loss" for note in results.notes)
     assert "cut.json" in " ".join(note.text for note in results.notes)
+    for function in (spotter.summary, spotter.temporal_breakdown, spotter.findings):
+        table = function(tmp_path / "cut.json", progress=False)
+        assert any(note.severity == "loss" and "cut.json" in note.text for note in table.notes), table
+        assert any(note["severity"] == "loss" for note in json.loads(table.to_json())["notes"])
 
 
 def test_report(job):
@@ -114,6 +139,18 @@ def test_save(job, tmp_path):
     assert os.path.basename(job) not in (tmp_path / "t.html").read_text()
     with pytest.raises(spotter.Invalid):
         report.save(tmp_path / "u.html", max_size=-1)
+
+
+def test_a_report_is_saved_of_what_it_was_made_of(job, tmp_path, monkeypatch):
+    other = tmp_path / "elsewhere"
+    spotter.simulate(other / "job", ranks=2, steps=3, layers=2, seed=2)
+    shutil.copytree(job, tmp_path / "here" / "job")
+    monkeypatch.chdir(tmp_path / "here")
+    report = spotter.report("job", progress=False)
+    monkeypatch.chdir(other)
+    report.save(tmp_path / "r.html")
+    spotter.report(tmp_path / "here" / "job", progress=False).save(tmp_path / "s.html")
+    assert (tmp_path / "r.html").read_bytes() == (tmp_path / "s.html").read_bytes()
 
 
 def test_what_if(job):

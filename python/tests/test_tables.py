@@ -197,6 +197,41 @@ def test_pandas_without_a_copy_is_read_only():
     assert looked_at["rank"].tolist() == [1, 3] and copied["rank"].tolist() == [7, 3]
 
 
+def test_whether_there_is_a_column(table):
+    assert "rank" in table and "nobody" not in table and None not in table and {} not in table
+
+
+CELLS = {kind: spotter.Field("cell", kind, "none", "key", "") for kind in ("integer", "real", "text", "flag")}
+
+
+def test_cells_of_numpy():
+    numpy = pytest.importorskip("numpy")
+    row = (numpy.int32(3), numpy.float32(0.5), numpy.str_("x"), numpy.bool_(True))
+    fields = [CELLS[kind]._replace(name=kind) for kind in CELLS]
+    assert Table.of("made", fields, [row]) == Table.of("made", fields, [(3, 0.5, "x", True)])
+    assert Table.of("made", [CELLS["real"]], [(numpy.int64(2),)])["cell"] == [2.0]
+
+
+@pytest.mark.parametrize("kind, cell", [
+    ("integer", 2**64), ("integer", -(2**70)), ("integer", 1.5), ("integer", "1"), ("integer", True), ("integer", object()), ("real", "1"),
+    ("real", 1j), ("real", b"1"), ("text", object()), ("text", b"x"), ("text", "\ud800"), ("text", 1), ("flag", 1), ("flag", "x"),
+])  # fmt: skip
+def test_cells_of_another_type(kind, cell):
+    with pytest.raises(spotter.Invalid, match="column cell"):
+        Table.of("made", [CELLS[kind]], [(cell,)])
+
+
+@pytest.mark.parametrize("fields, words", [
+    ([CELLS["integer"]] * 2, "two columns are called cell"),
+    ([("cell", "integer")], "five texts"),
+    ([("cell", "integer", "none", "key", None)], "five texts"),
+    ([("cell", "number", "none", "key", "")], "no such type"),
+])  # fmt: skip
+def test_columns_that_are_none(fields, words):
+    with pytest.raises(spotter.Invalid, match=words):
+        Table.of("made", fields, [])
+
+
 def test_without_rows(table):
     empty = Table.of("made", COLUMNS, [])
     assert len(empty) == 0 and list(empty) == [] and empty.to_dict()["name"] == []

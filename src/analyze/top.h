@@ -1,6 +1,7 @@
 // How many rows the longest tables list.
 #pragma once
 #include <algorithm>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -13,6 +14,11 @@ inline constexpr Param kTop = {
     "list this many kernels or operators, those that take the most time or memory (per "
     "rank, the rest in one row: others); "
     "0 lists all"};
+
+inline bool has_top(const Analysis& analysis) {
+  return std::ranges::any_of(analysis.params,
+                             [](const Param& p) { return p.name == std::string_view(kTop.name); });
+}
 
 // The first `top` of groups that are in order (0: all), and behind them one, Group() before, that all others
 // are merged into, if there are any.

@@ -27,6 +27,14 @@ diagnose::Request request_of(const Capture& capture, const Patience& patience) {
 
 i64 cells_of(const Table& table) { return static_cast<i64>(table.rows() * table.columns()); }
 
+// What a table is kept by: its analysis, and the parameters that are not the usual ones.
+std::string key_of(const WantedTable& wanted) {
+  std::string key = wanted.analysis->name;
+  for (const auto& [name, value] : wanted.params)
+    key += fmt::format(" {}={}", name, std::visit([](const auto& v) { return fmt::format("{}", v); }, value));
+  return key;
+}
+
 Table with_notes(Table table, const Notes& notes) {
   table.notes.merge(notes);
   return table;
@@ -120,8 +128,7 @@ Result<Table> CachedTraces::table(const Capture& capture, const WantedTable& wan
       const auto findings = findings_.find(capture, diagnose::kFindings);
       return findings ? std::optional(*findings) : std::nullopt;
     }
-    if (!wanted.params.empty()) return std::nullopt;
-    const TablesPtr tables = tables_.find(capture, is_usual ? kUsual : wanted.analysis->name);
+    const TablesPtr tables = tables_.find(capture, is_usual ? kUsual : key_of(wanted));
     return tables ? std::optional(tables->at(wanted.analysis->name)) : std::nullopt;
   };
   if (auto table = known()) return std::move(*table);
@@ -139,11 +146,9 @@ Result<Table> CachedTraces::made(const Capture& capture, const WantedTable& want
   request.run.params = wanted.params;
   TRY_ASSIGN(diagnose::Diagnosis made, diagnose(capture, std::move(request)));
   Table table = with_notes(std::move(made.tables[0]), made.notes);
-  if (wanted.params.empty()) {
-    const i64 weight = cells_of(table);
-    tables_.keep(capture, wanted.analysis->name,
-                 std::make_shared<const Tables>(Tables{{wanted.analysis->name, table}}), weight);
-  }
+  const i64 weight = cells_of(table);
+  tables_.keep(capture, key_of(wanted),
+               std::make_shared<const Tables>(Tables{{wanted.analysis->name, table}}), weight);
   return table;
 }
 

@@ -5,6 +5,7 @@
 #include "mcp/cells.h"
 #include "mcp/cursor.h"
 #include "mcp/list.h"
+#include "mcp/methods.h"
 #include "wire/json.h"
 
 namespace spotter::mcp {
@@ -80,6 +81,7 @@ tl::expected<json::object, Fault> call_tool(const Message& message, const Contex
   const json::value* arguments = message.params.if_contains("arguments");
   if (!name || !name->is_string())
     return tl::unexpected(Fault{kBadParams, "tools/call says the name of the tool"});
+  if (arguments && arguments->is_null()) arguments = nullptr;  // as of a client that has none
   if (arguments && !arguments->is_object())
     return tl::unexpected(Fault{kBadParams, "the arguments of a tool are an object"});
   const Tool* const tool =
@@ -93,8 +95,8 @@ tl::expected<json::object, Fault> call_tool(const Message& message, const Contex
   return error_result(clean(result.error().message, kMostError));
 }
 
-std::string tool_error_text(const Message& message, const Connection& connection,
-                            const std::string& sentence) {
+std::string busy_text(const Message& message, const Connection& connection, const std::string& sentence) {
+  if (message.method != kCallTool) return error_text(message.id, {kOurs, sentence});
   json::object result = error_result(sentence);
   if (is_modern(message, connection)) result["resultType"] = "complete";
   return wire::json_text(json::object{{"jsonrpc", "2.0"}, {"id", message.id}, {"result", std::move(result)}});

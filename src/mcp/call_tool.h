@@ -15,8 +15,7 @@ Result<Answer> ask_tool(World& world, const std::string& tool, const std::string
 
 tl::expected<boost::json::object, Fault> call_tool(const Message& message, const Context& context);
 
-// The answer to a call that is not even begun; the model can mend it.
-std::string tool_error_text(const Message& message, const Connection& connection,
-                            const std::string& sentence);
+// The answer to a request that is not even begun; of a call the tool's result, as the model can mend it.
+std::string busy_text(const Message& message, const Connection& connection, const std::string& sentence);
 
 }  // namespace spotter::mcp

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include "mcp/call_tool.h"
 #include "mcp/list.h"
 #include "mcp/test_world.h"
 #include "wire/json.h"
@@ -225,6 +226,24 @@ TEST_F(Messages, OfNoSuchResourceTheAddressIsSaid) {
                 .as_string(),
             "public");
   EXPECT_FALSE(modern("resources/list").at("result").at("resources").as_array().empty());
+}
+
+TEST_F(Messages, ArgumentsThatAreNullAreNone) {
+  const json::object reply = modern("tools/call", R"("name":"overview","arguments":null)");
+  EXPECT_EQ(code_of(reply), 0) << json::serialize(reply);
+  EXPECT_EQ(code_of(modern("tools/call", R"("name":"overview","arguments":[])")), kBadParams);
+}
+
+TEST_F(Messages, WhoIsTooFastHearsItAsHisRequestSaysErrors) {
+  const auto said = [&](const char* method) {
+    return json::parse(busy_text({.id = 7, .has_id = true, .method = method, .params = {}}, {}, "too many"))
+        .as_object();
+  };
+  EXPECT_TRUE(said("tools/call").at("result").at("isError").as_bool());
+  for (const char* method : {"resources/read", "resources/list"}) {
+    EXPECT_EQ(code_of(said(method)), kOurs) << method;
+    EXPECT_EQ(said(method).at("error").at("message").as_string(), "too many");
+  }
 }
 
 TEST_F(Messages, ACaptureIsReadOnce) {

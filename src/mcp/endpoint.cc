@@ -141,7 +141,7 @@ net::HttpAnswer Endpoint::made(Job& job) {
     }
     const Message& message = std::get<Message>(part);
     if (is_slow(message) && !has_turn(job)) {
-      replies.push_back(tool_error_text(
+      replies.push_back(busy_text(
           message, job.connection,
           fmt::format("too many calls: {} a second at most; ask again in a second", Pace::kPerSecond)));
       continue;

@@ -109,15 +109,9 @@ class Server {
     if (calls_.take(job)) return;
     for (const auto& part : job->parts)
       if (const auto* message = std::get_if<Message>(&part); message && message->has_id)
-        pipe_.write(busy(*message));
-  }
-
-  // A model can mend it by asking again.
-  std::string busy(const Message& message) const {
-    const std::string sentence =
-        fmt::format("busy: {} calls are waiting; ask again when they are answered", kMostWaiting);
-    if (message.method != kCallTool) return error_text(message.id, {kOurs, sentence});
-    return tool_error_text(message, connection_, sentence);
+        pipe_.write(busy_text(
+            *message, connection_,
+            fmt::format("busy: {} calls are waiting; ask again when they are answered", kMostWaiting)));
   }
 
   void cancel(const Message& message) {

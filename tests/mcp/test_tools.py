@@ -189,7 +189,7 @@ QUERIES = [
 
 @pytest.mark.parametrize("query,expected", QUERIES, ids=lambda value: json.dumps(value) if isinstance(value, dict) else "")
 def test_rows_that_are_wanted(pipe, tools, folder, slow, query, expected):
-    rows = tables(json.loads(run("analyze", folder / "slow", "--table", "kernel_breakdown", "--format", "json").stdout))["kernel_breakdown"]
+    rows = tables(json.loads(run("analyze", folder / "slow", "--table", "kernel_breakdown", "--top", "0", "--format", "json").stdout))["kernel_breakdown"]
     content = call(pipe, tools, "query_table", capture=slow, table="kernel_breakdown", limit=200, detail="more", **query)
     wanted = expected(rows)
     found = rows_of(content)
@@ -216,8 +216,22 @@ def test_twenty_rows_unless_told_otherwise(pipe, tools, slow):
     assert len(call(pipe, tools, "query_table", capture=slow, table="operators", limit=3)["rows"]) == 3
 
 
+def test_rows_beyond_those_that_an_analysis_lists(pipe, tools, folder, slow):
+    """What takes little time is there as well."""
+    listed = tables(json.loads(run("analyze", folder / "slow", "--table", "operators", "--format", "json").stdout))["operators"]
+    rows = tables(json.loads(run("analyze", folder / "slow", "--table", "operators", "--top", "0", "--format", "json").stdout))["operators"]
+    hidden = sorted({row["name"] for row in rows} - {row["name"] for row in listed})
+    assert hidden
+    for _ in range(2):  # the second time from memory
+        content = call(pipe, tools, "query_table", capture=slow, table="operators", where=f"name={hidden[0]}", limit=200)
+        assert [row["rank"] for row in rows_of(content)] == [row["rank"] for row in rows if row["name"] == hidden[0]] != []
+    assert " --top 0 " in content["sources"][0]["command"]
+    assert call(pipe, tools, "query_table", capture=slow, table="operators")["total_rows"] == len(rows)
+    assert "--top" not in call(pipe, tools, "query_table", capture=slow, table="steps")["sources"][0]["command"]
+
+
 def test_all_rows_by_cursors(pipe, tools, folder, slow):
-    rows = tables(json.loads(run("analyze", folder / "slow", "--table", "kernel_breakdown", "--format", "json").stdout))["kernel_breakdown"]
+    rows = tables(json.loads(run("analyze", folder / "slow", "--table", "kernel_breakdown", "--top", "0", "--format", "json").stdout))["kernel_breakdown"]
     found, more = [], {}
     while True:
         content = call(pipe, tools, "query_table", capture=slow, table="kernel_breakdown", columns=["rank", "sum_ns", "name"], **more)

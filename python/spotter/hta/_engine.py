@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections import namedtuple
 from enum import IntEnum
 
@@ -41,6 +42,6 @@ def run(files: list[File], names: list[str], params: dict[str, Any], wants_rows:
     if not files:
         return [], {}
     rounds = not disable_ns_rounding()
-    asked = [(file.path, file.rank, int(file.which), file.rows) for file in files]
+    asked = [(os.fsencode(file.path), file.rank, int(file.which), file.rows) for file in files]
     tables, facts = _core.hta_run(asked, names, list(params.items()), part_of(None, None, None, None), rounds, wants_rows, silent)
     return tables, {rank: Facts(**of) for rank, of in facts.items()}

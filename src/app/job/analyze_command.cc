@@ -303,6 +303,7 @@ Command command_over_job(Command command, std::string argument_help, std::string
       return fail(Code::invalid,
                   "--max-size and --redact are of a report in HTML: --format html, without --table");
     TRY(check_rows(o->rows, o->request.analyses.size() + o->names_findings));
+    list_all(o->rows, o->request.analyses, o->request.params);
     return check_params(o->chosen(), o->request.params);
   };
   command.action = [options]() -> Result<int> {

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "analyze/list.h"
+#include "analyze/top.h"
 #include "app/cli/readers.h"
 #include "app/cli/words.h"
 #include "base/text/quantity.h"
@@ -68,11 +69,14 @@ std::vector<Option> row_options(table::RowQuery& query) {
   return {
       {.names = {"--where"},
        .value = "CONDITIONS",
-       .help = "with one --table: only rows of which these hold: 'rank=0-3 and dur_ns>1000 and name=*gemm*'",
+       .help = "with one --table: only rows of which these hold: 'rank=0-3 and dur_ns>1000 and name=*gemm*'; "
+               "of all rows, unless --top is given",
        .read = keep(query.where)},
       {.names = {"--sort"},
        .value = "COLUMN",
-       .help = "with one --table: rows by this column; -COLUMN: the largest first (--sort=-dur_ns)",
+       .help =
+           "with one --table: rows by this column; -COLUMN: the largest first (--sort=-dur_ns); all rows, "
+           "unless --top is given",
        .read = keep(query.sort)},
       {.names = {"--columns"},
        .value = "LIST",
@@ -94,6 +98,14 @@ std::vector<Option> row_options(table::RowQuery& query) {
 Result<void> check_rows(const table::RowQuery& query, size_t named_tables) {
   if (query.is_all() || named_tables == 1) return {};
   return fail(Code::invalid, "--where, --sort, --columns and --limit are of one table: name it with --table");
+}
+
+void list_all(const table::RowQuery& query, std::span<const Analysis* const> analyses,
+              ParamSettings& settings) {
+  const auto is_top = [](const auto& setting) { return setting.first == analyze::kTop.name; };
+  const auto has_top = [](const Analysis* a) { return analyze::has_top(*a); };
+  if ((query.where.empty() && query.sort.empty()) || std::ranges::any_of(settings, is_top)) return;
+  if (std::ranges::any_of(analyses, has_top)) settings.emplace_back(analyze::kTop.name, i64{0});
 }
 
 Result<void> choose_rows(const table::RowQuery& query, diagnose::Diagnosis& diagnosis) {

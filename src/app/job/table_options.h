@@ -28,6 +28,10 @@ Result<void> check_params(std::span<const Analysis* const> chosen, const ParamSe
 std::vector<Option> row_options(table::RowQuery& query);
 // Errors: invalid (no table is named, or several are).
 Result<void> check_rows(const table::RowQuery& query, size_t named_tables);
+// What rows are looked for among is all of them, where nothing else is said, and not those alone that an
+// analysis lists.
+void list_all(const table::RowQuery& query, std::span<const Analysis* const> analyses,
+              ParamSettings& settings);
 // Of the one table; findings become a table like others. Errors: invalid.
 Result<void> choose_rows(const table::RowQuery& query, diagnose::Diagnosis& diagnosis);
 

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "analyze/top.h"
 #include "base/text/suggestion.h"
 #include "diagnose/tables.h"
 #include "mcp/ask.h"
@@ -58,8 +59,16 @@ Result<const Analysis*> table_named(const std::string& name) {
               did_you_mean(name, diagnose::table_names(), "; describe with the name tables lists them"));
 }
 
-std::string options_of(const std::string& table, const table::RowQuery& query, const Arguments& arguments) {
+// All rows, so that none is looked for in vain: without it, an analysis lists what takes the most time.
+ParamSettings all_rows(const Analysis* analysis) {
+  if (!analysis || !analyze::has_top(*analysis)) return {};
+  return {{analyze::kTop.name, i64{0}}};
+}
+
+std::string options_of(const std::string& table, const ParamSettings& params, const table::RowQuery& query,
+                       const Arguments& arguments) {
   std::string options = "--table " + table;
+  if (!params.empty()) options += " --top 0";
   if (!query.where.empty()) options += " --where " + command_word(query.where);
   if (!query.sort.empty())
     options += (query.sort.starts_with('-') ? " --sort=" : " --sort ") + command_word(query.sort);
@@ -75,7 +84,8 @@ Result<Answer> query_table(const Call& call) {
   TRY_ASSIGN(const Analysis* const analysis, table_named(call.arguments.text("table")));
   const std::string name = analysis ? analysis->name : "findings";
   TRY_ASSIGN(const Capture capture, meant(call));
-  TRY_ASSIGN(const Table whole, call.world.traces->table(capture, {analysis}, call.patience));
+  const ParamSettings params = all_rows(analysis);
+  TRY_ASSIGN(const Table whole, call.world.traces->table(capture, {analysis, params}, call.patience));
   const table::RowQuery query{.where = call.arguments.text("where"),
                               .sort = call.arguments.text("sort"),
                               .columns = call.arguments.texts("columns")};
@@ -87,7 +97,7 @@ Result<Answer> query_table(const Call& call) {
                                       count_of(whole.rows(), "row"), name);
   if (analysis) answer.sentence += fmt::format(" It is: {}", analysis->summary);
   answer.sources.push_back(
-      {words_of(capture), name, analyze_command(capture, options_of(name, query, call.arguments))});
+      {words_of(capture), name, analyze_command(capture, options_of(name, params, query, call.arguments))});
   add_notes(whole.notes, answer.notes);
   if (name != "findings") answer.next.push_back({"why_slow", {{"capture", capture.id}}});
   answer.next.push_back({"describe", {{"name", name}}});

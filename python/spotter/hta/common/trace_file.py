@@ -145,7 +145,7 @@ def _within(folder: str, path: str | os.PathLike) -> str:
 def _traces_among(folder: str, paths: list[str]) -> list[str]:
     """Without what is plainly something else: receipts of captures, settings, results."""
     try:
-        known = {os.path.abspath(path) for path, *_ in _core.open_job([folder]).files}
+        known = {os.path.abspath(path) for path, *_ in _core.open_job([os.fsencode(folder)]).files}
     except Error:
         return paths
     return [path for path in paths if os.path.abspath(path) in known and not _is_execution_trace(path)] or paths
