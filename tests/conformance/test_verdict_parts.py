@@ -240,6 +240,27 @@ def test_what_was_recorded_at_another_time_is_no_part_of_the_job(tmp_path, later
     assert note["sentence"].startswith(f"{ranks} recorded at another time than the others"), note
 
 
+@pytest.mark.parametrize("per_host, later", [(8, "0000"), (8, "0008 0009 0010 0011 0012"), (8, "0009"), (2, "0005"), (2, "0004")])
+def test_of_several_hosts_what_was_recorded_at_another_time_is_named(tmp_path, per_host, later):
+    """Clocks of hosts are told by calls of their ranks: those of a file of another time tell nothing."""
+    simulated(tmp_path, "--ranks", 16, "--steps", 5, "--layers", 4, "--gpus-per-node", per_host, faults=["slow-rank:rank=3,factor=1.5"])
+    for rank in later.split():
+        moved(next(tmp_path.glob(f"rank_{rank}.*")), 3600e6)
+    document = json.loads(harness.analyze_raw(tmp_path, tables=["findings"], top=None))
+    (note,) = [n for n in document["notes"] if n["kind"] == "recorded_apart"]
+    ranks = "ranks 8-12 were" if " " in later else f"rank {int(later)} was"
+    assert note["sentence"].startswith(f"{ranks} recorded at another time than the others"), note
+    assert [f["ranks"] for f in faults_of(tmp_path) if f["mechanism"] == "slow_device"] == ["3"]
+
+
+@pytest.mark.parametrize("clocks, per_host, more", [("1s", 4, []), ("500ms", 1, []), ("5s", 1, ["--inference"]), ("5s", 8, ["--tp", 2, "--era", "2022"])])
+def test_hosts_with_other_clocks_are_no_recordings_of_another_time(tmp_path, clocks, per_host, more):
+    sharding = [] if more else ["--sharding", "none"]
+    simulated(tmp_path, "--ranks", 16, "--steps", 4, "--layers", 4, "--gpus-per-node", per_host, "--clock-offset", clocks, *sharding, *more)
+    document = json.loads(harness.analyze_raw(tmp_path, tables=["findings"], top=None))
+    assert not [n for n in document["notes"] if n["kind"] == "recorded_apart"], document["notes"]
+
+
 def test_who_is_waited_for_and_was_recorded_at_another_time(tmp_path):
     simulated(tmp_path, *EIGHT, faults=["slow-rank:rank=3,factor=1.5"])
     moved(next(tmp_path.glob("rank_0003.*")), 3600e6)

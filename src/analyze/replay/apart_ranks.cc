@@ -3,17 +3,22 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 
 #include "analyze/range_text.h"
 #include "base/system/file.h"
+#include "base/time.h"
 
 namespace spotter::analyze {
 namespace {
+
+constexpr Ns kClocks = kMinute;  // that those of hosts may be apart
 
 struct Recording {
   u32 rank;  // of the program
   Ns begin, end;
 };
+using Recordings = std::vector<Recording>;
 
 // Its steps and calls.
 Recording recording_of(const JobProgram& job, u32 r) {
@@ -21,19 +26,16 @@ Recording recording_of(const JobProgram& job, u32 r) {
   Recording recording{r, rank.at(rank.step_rows[0]), rank.end()};
   for (const SkeletonRow& row : rank.rows()) {
     if (row.op != SkeletonOp::collective) continue;
-    recording.begin = std::min(recording.begin, row.start - rank.clock);
-    recording.end = std::max(recording.end, row.end - rank.clock);
+    recording.begin = std::min(recording.begin, row.start);
+    recording.end = std::max(recording.end, row.end);
   }
   return recording;
 }
 
 // Those that overlap, one with the next; by time.
-std::vector<std::vector<Recording>> recordings_of(const JobProgram& job) {
-  std::vector<Recording> all;
-  for (u32 r = 0; r < job.ranks.size(); ++r)
-    if (job.ranks[r].steps() > 0) all.push_back(recording_of(job, r));
+std::vector<Recordings> together(Recordings all) {
   std::ranges::sort(all, {}, &Recording::begin);
-  std::vector<std::vector<Recording>> groups;
+  std::vector<Recordings> groups;
   Ns until = 0;
   for (const Recording& one : all) {
     if (groups.empty() || one.begin > until) groups.emplace_back();
@@ -41,6 +43,44 @@ std::vector<std::vector<Recording>> recordings_of(const JobProgram& job) {
     groups.back().push_back(one);
   }
   return groups;
+}
+
+// How many of all were recorded at about the time of these.
+i64 count_near(const Recordings& all, const Recordings& these) {
+  Ns begin = kMaxTime, end = -kMaxTime;
+  for (const Recording& one : these) {
+    begin = std::min(begin, one.begin);
+    end = std::max(end, one.end);
+  }
+  return std::ranges::count_if(
+      all, [&](const Recording& one) { return one.begin <= end + kClocks && one.end >= begin - kClocks; });
+}
+
+// Per rank.
+std::vector<bool> apart(const JobProgram& job) {
+  Recordings all, nameless;
+  std::map<std::string_view, Recordings> hosts;
+  for (u32 r = 0; r < job.ranks.size(); ++r) {
+    if (job.ranks[r].steps() == 0) continue;
+    all.push_back(recording_of(job, r));
+    (job.ranks[r].host.empty() ? nameless : hosts[job.ranks[r].host]).push_back(all.back());
+  }
+  std::vector<bool> is_out(job.ranks.size());
+  for (const auto& [host, of_host] : hosts) {
+    const std::vector<Recordings> groups = together(of_host);
+    // Of as many the first.
+    const auto kept = std::ranges::max_element(
+        groups, {}, [&](const Recordings& group) { return std::pair(count_near(all, group), group.size()); });
+    for (auto group = groups.begin(); group != groups.end(); ++group)
+      for (const Recording& one : *group) is_out[one.rank] = group != kept;
+  }
+  const auto is_with_most = [&](const Recording& one) {
+    return 2 * count_near(all, {one}) > std::ssize(all);
+  };
+  if (std::ranges::any_of(all, is_with_most))
+    for (const Recording& one : nameless)
+      is_out[one.rank] = !is_with_most(one) && count_near(all, {one}) == 1;
+  return is_out;
 }
 
 std::string named(const JobProgram& job, const std::vector<bool>& is_out) {
@@ -60,28 +100,21 @@ std::string named(const JobProgram& job, const std::vector<bool>& is_out) {
 
 }  // namespace
 
-bool leave_out_apart(JobProgram& job) {
-  const std::vector<std::vector<Recording>> groups = recordings_of(job);
-  if (groups.size() < 2) return false;
-  // Of as many the first.
-  const auto most = std::ranges::max_element(groups, {}, &std::vector<Recording>::size);
-  std::vector<bool> is_out(job.ranks.size());
-  for (auto group = groups.begin(); group != groups.end(); ++group) {
-    if (group == most) continue;
-    for (const Recording& one : *group) {
-      is_out[one.rank] = true;
-      if (const auto rank = job.ranks[one.rank].rank) job.apart.insert(*rank);
-    }
-  }
+void leave_out_apart(JobProgram& job) {
+  const std::vector<bool> is_out = apart(job);
   const auto count = std::ranges::count(is_out, true);
-  job.notes.add("recorded_apart", Severity::loss,
+  if (count == 0) return;
+  job.notes.add("recorded_apart", Severity::info,
                 fmt::format("{} {} recorded at another time than the others, and no part of what was found",
                             named(job, is_out), count == 1 ? "was" : "were"));
   std::vector<RankProgram> kept;
-  for (u32 r = 0; r < job.ranks.size(); ++r)
-    if (!is_out[r]) kept.push_back(std::move(job.ranks[r]));
+  for (u32 r = 0; r < job.ranks.size(); ++r) {
+    if (!is_out[r])
+      kept.push_back(std::move(job.ranks[r]));
+    else if (const auto rank = job.ranks[r].rank)
+      job.apart.insert(*rank);
+  }
   job.ranks = std::move(kept);
-  return true;
 }
 
 }  // namespace spotter::analyze

@@ -5,8 +5,10 @@
 
 namespace spotter::analyze {
 
-// Takes those whose steps and calls overlap with none of most ranks' out of the job, by the clocks as they
-// are set, and says so in its notes. Whether there were any: what joins ranks is to be found anew then.
-bool leave_out_apart(JobProgram& job);
+// Takes them out of the job, by the times of their files, and says so in its notes. Of a host, whose clock is
+// one, those whose steps and calls overlap with none of most of its ranks'; a host all of whose times are
+// others may have another clock, and stays. Of what names no host, what is a minute from all others, where
+// most of these are together.
+void leave_out_apart(JobProgram& job);
 
 }  // namespace spotter::analyze

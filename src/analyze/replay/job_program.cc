@@ -47,18 +47,12 @@ RankProgram read_rank(RankTable& table) {
   return rank;
 }
 
-void join_ranks(JobProgram& job) {
-  job.calls.clear();
-  job.members.clear();
-  job.rows = job.steps = 0;
+void number_rows(JobProgram& job) {
   for (RankProgram& rank : job.ranks) {
     rank.first_row = std::exchange(job.rows, job.rows + static_cast<u32>(rank.rows().size()));
     rank.first_step = std::exchange(job.steps, job.steps + rank.steps());
     rank.call.assign(rank.rows().size(), kNone);
   }
-  align_steps(job);
-  match_calls(job);
-  set_clocks(job);
 }
 
 }  // namespace
@@ -74,8 +68,11 @@ JobProgram make_program(std::vector<RankTable> tables) {
   // The tables lay in the heaps of the threads that made them, where nothing that follows is put.
   malloc_trim(0);
   tell_hosts_apart(job);
-  join_ranks(job);
-  if (leave_out_apart(job)) join_ranks(job);
+  leave_out_apart(job);
+  number_rows(job);
+  align_steps(job);
+  match_calls(job);
+  set_clocks(job);
   match_unnamed_calls(job);
   match_exchanges(job);
   set_transfers(job);

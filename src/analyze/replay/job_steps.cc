@@ -3,7 +3,8 @@
 #include <algorithm>
 #include <cstdlib>
 #include <functional>
-#include <numeric>
+#include <map>
+#include <set>
 
 namespace spotter::analyze {
 namespace {
@@ -48,8 +49,23 @@ std::vector<const RankProgram*> usually_marked(const JobProgram& job) {
   return ranks;
 }
 
-bool share_any(const std::vector<i64>& a, const std::vector<i64>& b) {
-  return std::ranges::find_first_of(a, b) != a.end();
+using Numbers = std::vector<i64>;
+
+// Without those who share no number with most: who has the number that most have, or one that these have.
+void keep_shared(std::vector<const RankProgram*>& ranks,
+                 const std::function<Numbers(const RankProgram&)>& numbers_of) {
+  std::map<i64, size_t> count;
+  for (const RankProgram* rank : ranks)
+    for (const i64 number : numbers_of(*rank)) ++count[number];
+  if (count.empty()) return;
+  const i64 usual = std::ranges::max_element(count, {}, [](const auto& c) { return c.second; })->first;
+  std::set<i64> shared;
+  for (const RankProgram* rank : ranks)
+    if (const Numbers own = numbers_of(*rank); std::ranges::find(own, usual) != own.end())
+      shared.insert(own.begin(), own.end());
+  std::erase_if(ranks, [&](const RankProgram* rank) {
+    return std::ranges::none_of(numbers_of(*rank), [&](i64 number) { return shared.contains(number); });
+  });
 }
 
 }  // namespace
@@ -57,39 +73,34 @@ bool share_any(const std::vector<i64>& a, const std::vector<i64>& b) {
 void align_steps(JobProgram& job) {
   const std::vector<u32> missed = steps_missed(job);
   const auto numbers_of = [&](const RankProgram& rank) {
-    std::vector<i64> numbers = rank.step_numbers;
+    Numbers numbers = rank.step_numbers;
     for (i64& number : numbers) number += missed[static_cast<size_t>(&rank - job.ranks.data())];
     return numbers;
   };
   const auto longest = std::ranges::max_element(job.ranks, {}, &RankProgram::steps);
   if (longest == job.ranks.end()) return;
-  const std::vector<const RankProgram*> marked = usually_marked(job);
-  std::vector<i64> numbers;
-  const RankProgram* most = nullptr;
+  std::vector<const RankProgram*> marked = usually_marked(job);
+  keep_shared(marked, numbers_of);
+  std::set<i64> all;
+  u32 most = 0;
   for (const RankProgram* rank : marked) {
-    const std::vector<i64> own = numbers_of(*rank);
-    numbers.insert(numbers.end(), own.begin(), own.end());
-    if (most == nullptr || rank->steps() > most->steps()) most = rank;
+    const Numbers own = numbers_of(*rank);
+    all.insert(own.begin(), own.end());
+    most = std::max(most, rank->steps());
   }
-  std::ranges::sort(numbers);
-  const auto repeated = std::ranges::unique(numbers);
-  numbers.erase(repeated.begin(), repeated.end());
-  const bool by_number =
-      std::ranges::all_of(marked,
-                          [&](const RankProgram* rank) {
-                            return ascends(*rank) && share_any(numbers_of(*rank), numbers_of(*most));
-                          }) &&
-      (most == nullptr || numbers.size() <= 2 * size_t{most->steps()}) && longest->steps() <= numbers.size();
+  const Numbers numbers(all.begin(), all.end());
+  const bool by_number = !numbers.empty() && numbers.size() <= 2 * size_t{most} &&
+                         std::ranges::all_of(marked, [](const RankProgram* rank) { return ascends(*rank); });
   job.step_numbers = by_number ? numbers : longest->step_numbers;
+  const u32 last = job.step_numbers.empty() ? 0 : static_cast<u32>(job.step_numbers.size() - 1);
   for (RankProgram& rank : job.ranks) {
-    rank.job_steps.resize(rank.steps());
-    std::iota(rank.job_steps.begin(), rank.job_steps.end(), 0u);
-    if (!by_number || std::ranges::find(marked, &rank) == marked.end()) continue;
-    const std::vector<i64> own = numbers_of(rank);
-    for (u32 s = 0; s < rank.steps(); ++s) {
-      const auto at = std::ranges::lower_bound(numbers, own[s]);
-      rank.job_steps[s] = static_cast<u32>(at - numbers.begin());
-    }
+    rank.job_steps.clear();
+    const bool has_numbers = by_number && std::ranges::find(marked, &rank) != marked.end();
+    const Numbers own = numbers_of(rank);
+    for (u32 s = 0; s < rank.steps(); ++s)
+      rank.job_steps.push_back(
+          has_numbers ? static_cast<u32>(std::ranges::lower_bound(numbers, own[s]) - numbers.begin())
+                      : std::min(s, last));
   }
 }
 

@@ -52,7 +52,7 @@ Candidate of_steps(const JobModel& model, const std::vector<DeviceRow>& slow) {
 }
 
 // Single ranks, each in steps of its own and by about as much: what makes them slow goes from one to the
-// next. Then they are half of the ranks or more, or are slow in half of the steps.
+// next. Then they are half of the ranks or more, or more than three that are slow in half of the steps.
 bool go_round(const JobModel& model, const std::vector<DeviceRow>& slow) {
   constexpr size_t kSeveral = 3;
   std::set<u32> steps;
@@ -60,7 +60,8 @@ bool go_round(const JobModel& model, const std::vector<DeviceRow>& slow) {
     for (const u32 s : one.high) steps.insert(model.job.ranks[one.rank].job_steps[s]);
   const double mean = mean_excess(slow);
   return slow.size() >= kSeveral &&
-         (2 * slow.size() >= model.job.ranks.size() || 2 * std::ssize(steps) >= model.steps) &&
+         (2 * slow.size() >= model.job.ranks.size() ||
+          (slow.size() > kSeveral && 2 * std::ssize(steps) >= model.steps)) &&
          std::ranges::all_of(slow, [&](const DeviceRow& one) { return are_alike(mean, one.mean_excess); });
 }
 
@@ -108,7 +109,7 @@ const Mechanism kLongStep = {
     .name = "long_step",
     .summary =
         "In a fifth of a rank's steps or less, and at least one of three, its device takes longer for the same kernels than its peers' and "
-        "its own in other steps (as slow_device measures it), where work is uneven beyond what that explains. Of half of the ranks, or in half of the steps, single ranks that are slow in steps of their own by about as much are one thing. A pause or a wait for data in so few steps keeps its own name.",
+        "its own in other steps (as slow_device measures it), where work is uneven beyond what that explains. Of half of the ranks, or of more than three in half of the steps, single ranks that are slow in steps of their own by about as much are one thing. A pause or a wait for data in so few steps keeps its own name.",
     .remedy = "Look at these steps alone, and at what else ran on the device and host then.",
     .evidence = "--table steps",
     .candidates = find_candidates,
