@@ -148,6 +148,9 @@ TEST(Report, FiveFindingsStandOutAndNoneIsSaid) {
   };
   EXPECT_TRUE(points_of(d).empty());  // nothing ran
   d.facts.steps = {.count = 4, .mean = 10 * kMs, .deviation = 0.021};
+  EXPECT_TRUE(points_of(d)[0].text.starts_with("No fault found: the recording takes 10.0 ms"))
+      << "of which nothing marks steps";
+  d.facts.ranks[0].steps = 4;
   EXPECT_EQ(points_of(d)[0].text,
             "No fault found: steps take 10.0 ms ± 2 %, 90 % of the device time is compute.");
   ASSERT_EQ(points_of(d).size(), 1u);
@@ -164,7 +167,8 @@ TEST(Report, FiveFindingsStandOutAndNoneIsSaid) {
   EXPECT_EQ(points_of(healthy)[2].text, "It is slow.") << "small faults are told below";
   for (const std::string_view what : {"A.", "B.", "C.", "D.", "E.", "F."}) add_finding(*d.findings, what);
   const Points points = points_of(d);
-  ASSERT_EQ(points.size(), 5u);
+  ASSERT_EQ(points.size(), 6u);
+  EXPECT_EQ(points[5].text, "1 more is in the table findings (--table findings).");
   EXPECT_EQ(points[0].text, "A. Do it.");
   EXPECT_EQ(points[0].about, "");
   EXPECT_EQ(points[4].text, "E. Do it.");

@@ -161,7 +161,8 @@ std::vector<Part> parts(const Subject& subject) {
   const size_t most = std::min(subject.findings.rows(), subject.page ? subject.page->findings : kMost);
   for (size_t row = 0; row < most; row++)
     points.push_back(subject.page ? detailed(subject.findings, row) : Point{told(subject.findings, row)});
-  if (const size_t more = subject.findings.rows() - most; more > 0)
+  // A page has the whole table.
+  if (const size_t more = subject.findings.rows() - most; more > 0 && !subject.page)
     points.push_back({fmt::format("{} more {} in the table findings (--table findings).", more,
                                   more == 1 ? "is" : "are")});
   return {points};
