@@ -14,11 +14,6 @@
 namespace spotter::diagnose {
 namespace {
 
-bool has_top(const Analysis& analysis) {
-  return std::ranges::any_of(analysis.params,
-                             [](const Param& p) { return std::string_view(p.name) == analyze::kTop.name; });
-}
-
 // Adds to the run what the facts need. The place of each fact analysis among those of the run: its own,
 // unless the user's table of it is whole: neither cut nor taken apart into its ranks.
 std::vector<size_t> add_fact_analyses(analyze::RunRequest& run) {
@@ -26,10 +21,10 @@ std::vector<size_t> add_fact_analyses(analyze::RunRequest& run) {
   for (const Analysis* analysis : fact_analyses()) {
     const auto wanted = std::ranges::find(run.analyses, analysis);
     places.push_back(static_cast<size_t>(wanted - run.analyses.begin()));
-    const bool is_whole = !has_top(*analysis) && analysis != &analyze::kSkeleton;
+    const bool is_whole = !analyze::has_top(*analysis) && analysis != &analyze::kSkeleton;
     if (wanted != run.analyses.end() && is_whole) continue;
     places.back() = run.analyses.size();
-    if (has_top(*analysis)) run.own_params[places.back()] = {{analyze::kTop.name, i64{0}}};
+    if (analyze::has_top(*analysis)) run.own_params[places.back()] = {{analyze::kTop.name, i64{0}}};
     run.analyses.push_back(analysis);
   }
   return places;

@@ -77,7 +77,7 @@ std::vector<bool> apart(const JobProgram& job) {
   const auto is_with_most = [&](const Recording& one) {
     return 2 * count_near(all, {one}) > std::ssize(all);
   };
-  if (std::ranges::any_of(all, is_with_most))
+  if (!nameless.empty() && std::ranges::any_of(all, is_with_most))
     for (const Recording& one : nameless)
       is_out[one.rank] = !is_with_most(one) && count_near(all, {one}) == 1;
   return is_out;
