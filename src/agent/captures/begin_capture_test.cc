@@ -94,6 +94,16 @@ TEST_F(BeginCapture, OfAJobOnlyItsOwnersProcesses) {
             std::string::npos);
 }
 
+// The agent may look a process up long after it polled; who was met first is not who came first.
+TEST_F(BeginCapture, AJobIsWhoseProcessPolledFirst) {
+  constexpr i64 kStranger = 12345, kPid = 4'000'001;
+  restart();
+  poll();
+  while (agent_->processes.counters().polls == 0) loop_.context().run_one();
+  add_process(kPid, kStranger, "SLURM_JOB_ID=5");
+  EXPECT_EQ(owner_of(*agent_->identities, agent_->processes.registry(), "5"), geteuid());
+}
+
 // An id is used again when the job that had it is over.
 TEST_F(BeginCapture, AJobOfWhoIsThereAlone) {
   constexpr i64 kStranger = 12345, kPid = 4'000'001;

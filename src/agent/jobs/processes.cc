@@ -62,10 +62,13 @@ void Processes::count_context(const net::Datagram& datagram, const kineto::Regis
 void Processes::arrived(const net::Datagram& datagram, const kineto::Poll& polled) {
   ++counters_.polls;
   const kineto::Process* known = registry_.find(datagram.pid);
-  if (known && known->address == datagram.from) return poll(datagram, polled);
+  if (known && known->address == datagram.from) return poll(datagram, polled, loop_.now());
   if (newcomers_.size() >= kineto::Registry::kMost && !newcomers_.contains(datagram.pid))
     return not_taken("too many processes are new");
-  newcomers_.insert_or_assign(datagram.pid, Newcomer{datagram.uid, std::string(datagram.from), polled});
+  const auto before = newcomers_.find(datagram.pid);
+  const Ns first = before == newcomers_.end() ? loop_.now() : before->second.arrived;
+  newcomers_.insert_or_assign(datagram.pid,
+                              Newcomer{datagram.uid, std::string(datagram.from), polled, first});
   meet_newcomers();
 }
 
@@ -91,7 +94,7 @@ void Processes::meet_one() {
   datagram.pid = newcomer.key();
   datagram.uid = newcomer.mapped().uid;
   datagram.from = newcomer.mapped().address;
-  poll(datagram, newcomer.mapped().poll);
+  poll(datagram, newcomer.mapped().poll, newcomer.mapped().arrived);
 }
 
 kineto::Registry& Processes::registry() {
@@ -100,8 +103,8 @@ kineto::Registry& Processes::registry() {
 }
 
 // An empty poll is not answered: an answer that comes too late is taken for that of the next one.
-void Processes::poll(const net::Datagram& datagram, const kineto::Poll& poll) {
-  const auto seen = registry_.seen({datagram.pid, datagram.uid}, datagram.from, poll, loop_.now());
+void Processes::poll(const net::Datagram& datagram, const kineto::Poll& poll, Ns arrived) {
+  const auto seen = registry_.seen({datagram.pid, datagram.uid}, datagram.from, poll, arrived);
   if (!seen) return not_taken(seen.error().message);
   const kineto::Process& process = **seen;
   if (!watches_.contains(datagram.pid) && !watch(datagram.pid)) return;

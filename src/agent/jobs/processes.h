@@ -46,13 +46,14 @@ class Processes {
     i64 uid;
     std::string address;
     kineto::Poll poll;
+    Ns arrived;  // its first poll, however long it waits to be met: who was first may say whose a job is
   };
   void receive(const net::Datagram& datagram);
   void count_context(const net::Datagram& datagram, const kineto::Registration& registration);
   void arrived(const net::Datagram& datagram, const kineto::Poll& poll);
   void meet_newcomers();
   void meet_one();
-  void poll(const net::Datagram& datagram, const kineto::Poll& poll);
+  void poll(const net::Datagram& datagram, const kineto::Poll& poll, Ns arrived);
   bool watch(i64 pid);  // false: it is not, and no longer registered
   void bad(const net::Datagram& datagram, std::string_view why);
   void not_taken(std::string_view why);
