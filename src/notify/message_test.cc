@@ -182,6 +182,9 @@ TEST(MessageTest, ShapeAndWordSayHowBadItIs) {
   EXPECT_TRUE(message_of(telling, {}).headline().starts_with("▲ Warning · "));
   telling.incident.urgency = Urgency::info;
   EXPECT_TRUE(message_of(telling, {}).headline().starts_with("● Info · "));
+  telling.incident.fired_again = telling.at;
+  telling.occasion = Occasion::changed;
+  EXPECT_TRUE(message_of(telling, {}).headline().starts_with("● Info again · "));
   telling.occasion = Occasion::resolved;
   EXPECT_TRUE(message_of(telling, {}).headline().starts_with("✓ Resolved · "));
   telling.occasion = Occasion::test;

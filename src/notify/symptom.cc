@@ -110,6 +110,10 @@ std::string gpu_fault(const Condition& c) {
                                                         : std::string();
   return gpu_text(c) + " has a fault" + (what.empty() ? "" : " (" + what + ")");
 }
+std::string gpu_memory_rows(const Condition& c) {
+  return c.text.empty() ? gpu_text(c) + " has lost a row of its memory"
+                        : gpu_text(c) + ": " + clean(c.text, kMostFault);
+}
 std::string gpu_idle_in_job(const Condition& c) {
   if (!has_both(c)) return gpu_text(c) + " is idle";
   return fmt::format("{} is idle: busy {} of the time, limit {}", gpu_text(c), value_text(c),
@@ -195,6 +199,7 @@ constexpr RuleWords kWords[] = {
     {"rank_outlier", rank_outlier},
     {"gpu_throttled", gpu_throttled},
     {"gpu_fault", gpu_fault, true},
+    {"gpu_memory_rows", gpu_memory_rows},
     {"gpu_idle_in_job", gpu_idle_in_job},
     {"gpu_shared", gpu_shared},
     {"link_errors", link_errors},

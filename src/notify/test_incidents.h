@@ -14,7 +14,7 @@ inline constexpr const char* kTestRules[] = {
     "step_time_up",  "step_time_creep", "step_time_spikes", "progress_stopped", "collective_stuck",
     "rank_gone",     "rank_outlier",    "gpu_throttled",    "gpu_fault",        "gpu_idle_in_job",
     "gpu_shared",    "link_errors",     "rdma_congestion",  "host_starved",     "oom_kill",
-    "storage_hangs", "log_error",       "cpu_throttled"};
+    "storage_hangs", "log_error",       "cpu_throttled",    "gpu_memory_rows"};
 
 // What the rule of that name says, with numbers.
 inline respond::Condition test_condition(const std::string& rule) {
@@ -55,6 +55,11 @@ inline respond::Condition test_condition(const std::string& rule) {
     set("gpu", Urgency::critical, "xid", 79, {}, "driver");
     of(37, "gpu 5");
     c.text = "XID 79: the GPU has fallen off the bus: it cannot be reached";
+  }
+  if (rule == "gpu_memory_rows") {
+    set("gpu", Urgency::warning, "", {}, {}, "driver");
+    of({}, "gpu 5");
+    c.text = "a memory row is replaced at the next reset";
   }
   if (rule == "gpu_idle_in_job") set("gpu", Urgency::warning, "ratio", 0.02, 0.05, "driver"), of(37, "gpu 5");
   if (rule == "gpu_shared") {

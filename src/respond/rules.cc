@@ -38,7 +38,9 @@ constexpr Ns kForGood = std::numeric_limits<Ns>::max();
 constexpr Ns kSilence = kMinute;  // nobody tells of it any more
 
 // Two users may call their jobs by one name.
-u64 key_of(const Condition& condition) {
+u64 key_of(const Sign& sign) {
+  Condition condition = sign.condition;
+  if (sign.is_of_host) condition.job = condition.user = "";
   return fingerprint(condition) ^ (condition.user.empty() ? 0 : fnv1a(condition.user));
 }
 
@@ -140,7 +142,7 @@ void Rules::take(const At& rule, std::string_view table, Sign sign, Ns at, std::
   condition.family = rule.rule->family;
   if (condition.host.empty()) condition.host = options_.host;
   condition.urgency = sign.urgency.value_or(rule.rule->urgency);
-  const u64 key = key_of(condition);
+  const u64 key = key_of(sign);
   auto it = watched_.find(key);
   if (it == watched_.end()) {
     if (!sign.is_wrong) return;
@@ -152,6 +154,17 @@ void Rules::take(const At& rule, std::string_view table, Sign sign, Ns at, std::
     it->second.rule = &rule;
   }
   Watched& watched = it->second;
+  if (sign.is_of_host && watched.is_firing && watched.condition.job != condition.job) {
+    const bool is_anothers = sign.is_wrong && !condition.job.empty() && !watched.condition.job.empty() &&
+                             !facts_.has(watched.condition.job);
+    if (is_anothers) {
+      watched.condition.has_job_ended = true;
+      end(watched, at, changes);
+    } else {
+      condition.job = watched.condition.job;
+      condition.user = watched.condition.user;
+    }
+  }
   if (at - std::exchange(watched.last_sign, at) > kSilence) watched.wrong_since = 0;
   if (!sign.is_wrong) {
     watched.wrong_since = 0;

@@ -69,7 +69,7 @@ class Rules {
   std::vector<At> rules_;  // as they are from the beginning
   std::map<std::string_view, std::vector<At*>> by_table_;
   std::map<std::string_view, Ns> tables_seen_;  // when the newest of each was looked
-  std::map<u64, Watched> watched_;  // by fingerprint and user: those that are wrong, or were lately
+  std::map<u64, Watched> watched_;  // by what it is of, and its user: those that are wrong, or were lately
   std::vector<Sign> signs_;
   std::map<std::string, Ns> last_at_;  // by who looked
   i64 left_out_ = 0;

@@ -151,6 +151,7 @@ void fields(Way& way, respond::Incident& i) {
   way.word("ending", i.ending, respond::kEndingNames);
   way.flag("job_ended", i.has_job_ended);
   way.time("over", i.over);
+  way.time("fired_again", i.fired_again);
   way.text("led_by", i.led_by);
   way.object("job", i.job);
   way.object("symptom", i.symptom);

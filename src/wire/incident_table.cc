@@ -15,6 +15,8 @@ constexpr Field kColumns[] = {
      "What kind of trouble: speed, progress, gpu, network, host, storage or log."},
     {"state", Type::text, Unit::none, Role::value,
      "pending, firing, investigating, verdict, inconclusive, recovering or resolved."},
+    {"ending", Type::text, Unit::none, Role::value,
+     "Of one that recovers or is resolved: over, job_ended, new_normal or not_known; null: it goes on."},
     {"severity", Type::text, Unit::none, Role::value, "info, warning or critical."},
     {"opened", Type::integer, Unit::ns, Role::time, "When it began, Unix time."},
     {"updated", Type::integer, Unit::ns, Role::time, "When something of it changed last, Unix time."},
@@ -32,6 +34,12 @@ std::string sentence_of(const Incident& i) {
   if (i.verdict && !i.verdict->sentence.empty()) return i.verdict->sentence;
   return i.shared_by ? fmt::format("{} of {} jobs at once", i.symptom.rule, i.shared_by->job_count)
                      : i.symptom.rule;
+}
+
+Value ending_of(const Incident& i) {
+  if (i.state != IncidentState::recovering && i.state != IncidentState::resolved) return {};
+  if (i.ending == Ending::over && i.has_job_ended) return "job_ended";
+  return kEndingNames[static_cast<size_t>(i.ending)];
 }
 
 std::string suspects_text(const std::vector<Suspect>& suspects) {
@@ -55,8 +63,8 @@ Table incidents_table(std::span<const Incident> incidents) {
     const Verdict* verdict = i.verdict ? &*i.verdict : nullptr;
     const std::string suspects = verdict ? suspects_text(verdict->suspects) : std::string();
     const std::string id = i.id();
-    table.append({id, or_null(i.job.id), i.family, state_name(i.state), urgency_name(i.urgency), i.opened,
-                  i.updated, verdict ? or_null(verdict->cause) : Value(), or_null(suspects),
+    table.append({id, or_null(i.job.id), i.family, state_name(i.state), ending_of(i), urgency_name(i.urgency),
+                  i.opened, i.updated, verdict ? or_null(verdict->cause) : Value(), or_null(suspects),
                   verdict ? Value(confidence_name(verdict->confidence)) : Value(), or_null(sentence_of(i))});
   }
   return table;

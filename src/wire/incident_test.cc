@@ -198,5 +198,18 @@ TEST(IncidentTableTest, ARowForEach) {
   EXPECT_EQ(table.text(1, table.column("sentence")), "gpu_fault");
 }
 
+TEST(IncidentTableTest, HowItEndedIsOfThoseThatDo) {
+  std::vector<Incident> incidents(4, whole_incident());
+  incidents[0].state = IncidentState::verdict;
+  for (size_t k = 1; k < 4; ++k) incidents[k].state = IncidentState::resolved;
+  for (Incident& each : incidents) each.ending = Ending::over;
+  incidents[2].has_job_ended = true;
+  incidents[3].ending = Ending::new_normal;
+  const Table table = incidents_table(incidents);
+  EXPECT_TRUE(is_null(table.at(0, table.column("ending"))));
+  const char* expected[] = {"over", "job_ended", "new_normal"};
+  for (size_t k = 1; k < 4; ++k) EXPECT_EQ(table.text(k, table.column("ending")), expected[k - 1]);
+}
+
 }  // namespace
 }  // namespace spotter::wire

@@ -50,6 +50,8 @@ def test_the_others_follow_if_it_goes_on(tmp_path, traces):
     with an_alert_about_a_job(tmp_path, traces) as (agent, _, _):
         made = concluded(agent)
         until(lambda: automatic_captures(agent) == {"traced": 2}, 5, "both are counted", every=0.2)
+        until(lambda: all(capture["cost_s"] is not None for capture in record(agent, made["id"])["captures"]), 40,
+              "what each of them cost is known", every=0.5)
     assert [capture["ranks"] for capture in made["captures"]] == ["0", f"0-{RANKS - 1}"], made
     first, second = made["captures"]
     assert first["id"] and second["id"] and first["id"] != second["id"] and second["steps"] == 4, made

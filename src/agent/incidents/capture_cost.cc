@@ -14,6 +14,12 @@ constexpr double kCanaryRatio = 1.5;  // of steps after a canary to those before
 
 }  // namespace
 
+std::vector<IncidentCaptures::Span> IncidentCaptures::Running::all_spans() const {
+  std::vector<Span> spans = earlier;
+  spans.push_back(span);
+  return spans;
+}
+
 void IncidentCaptures::settle_later(const std::string& id, const std::string& job, std::vector<Span> spans) {
   auto& timer = later_[id];
   timer = std::make_unique<net::Timer>(parts_.loop);
@@ -116,7 +122,7 @@ void IncidentCaptures::go_on(const std::string& id, const Running& canary) {
   respond::CapturePlan rest = canary.plan;
   rest.is_canary = false;
   rest.warm_up = parts_.options.budget.warm_up;
-  begin_capture(id, {.job = canary.job, .plan = rest, .whom = canary.whom, .canary = cost});
+  begin_capture(id, {.job = canary.job, .plan = rest, .whom = canary.whom, .earlier = canary.all_spans()});
 }
 
 }  // namespace spotter::agent

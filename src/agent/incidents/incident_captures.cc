@@ -198,16 +198,12 @@ void IncidentCaptures::begin_capture(const std::string& id, Running wanted) {
 
 void IncidentCaptures::not_begun(const std::string& id, const Running& running, const std::string& why) {
   ++results_[kRefused];
-  if (running.first) {
-    settle_later(id, running.job, {running.first_span});
-    return refuse(id, "nothing more was traced: " + why, *running.first);
-  }
-  const Ns now = parts_.host.unix_now();
-  if (running.canary) {
-    budget_.ended(running.job, now, running.canary->cost_s, {}, {});
+  if (!running.earlier.empty()) {
+    settle_later(id, running.job, running.earlier);
+    if (running.first) return refuse(id, "nothing more was traced: " + why, *running.first);
     return refuse(id, "one rank alone was traced, and nothing more: " + why);
   }
-  budget_.not_begun(running.job, now);
+  budget_.not_begun(running.job, parts_.host.unix_now());
   refuse(id, "nothing was traced: " + why);
 }
 
@@ -263,7 +259,7 @@ void IncidentCaptures::take(const std::string& id, const Running& running,
   ++results_[is_traced ? kTraced : kFailed];
   if (!investigated) {
     if (running.first)
-      settle_later(id, running.job, {running.first_span});
+      settle_later(id, running.job, running.earlier);
     else
       budget_.ended(running.job, now, {}, {}, {});
     return refuse(id, "the capture failed: " + to_printable(investigated.error().message),
@@ -303,9 +299,7 @@ void IncidentCaptures::take(const std::string& id, const Running& running,
   else if (!investigated->why_no_report.empty() && parts_.reports)
     parts_.reports->lose(id, {Code::io, investigated->why_no_report});
   if (more) return begin_capture(id, std::move(*more));
-  std::vector<Span> spans = {running.span};
-  if (running.first) spans.insert(spans.begin(), running.first_span);
-  settle_later(id, running.job, std::move(spans));
+  settle_later(id, running.job, running.all_spans());
 }
 
 // In the record: which capture it was, and that there is a report of it.
@@ -353,8 +347,8 @@ std::optional<IncidentCaptures::Running> IncidentCaptures::second(const std::str
   return Running{.job = first.job,
                  .plan = *plan,
                  .whom = std::move(whom),
+                 .earlier = first.all_spans(),
                  .first = conclusion,
-                 .first_span = first.span,
                  .traced_before = respond::ranks_traced(investigated.receipts)};
 }
 

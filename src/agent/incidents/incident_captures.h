@@ -78,11 +78,12 @@ class IncidentCaptures {
     std::string id = {};                          // of this host's capture
     Ns asked = 0;                                 // when it was asked for
     std::unique_ptr<Investigation> investigation = {};
-    std::optional<respond::CaptureCost> canary = {};  // what it cost, of the capture that follows one
-    // Of a second one: what the first one said, when it was, and which ranks it has traced.
+    std::vector<Span> earlier = {};  // captures of this plan, which it costs as well: a canary, a first one
+    // Of a second one: what the first one said, and which ranks it has traced.
     std::optional<respond::Conclusion> first = {};
-    Span first_span = {};
     std::set<i64> traced_before = {};
+
+    std::vector<Span> all_spans() const;  // with its own, the last
   };
 
   void learn_of_before(const std::string& job);

@@ -30,6 +30,12 @@ std::string Incident::key() const {
                         : fmt::format("{}/{}/{}", cluster, job.id, family);
 }
 
+std::string Incident::namesake_key() const {
+  Incident other{.cluster = cluster, .family = family};
+  job.id.empty() ? other.job.id = host : other.host = job.id;
+  return shared_by ? key() : other.key();
+}
+
 Incident begun_by(const std::string& cluster, const Condition& condition) {
   Incident incident{.cluster = cluster, .family = condition.family};
   if (condition.is_shared)

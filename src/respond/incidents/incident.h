@@ -128,6 +128,7 @@ struct Incident {
   Ending ending = Ending::over;            // of one that recovers or is resolved
   bool has_job_ended = false;              // it is over since the job ended or began anew
   Ns over = 0;                             // since when it recovers, or did; 0: it goes on
+  Ns fired_again = 0;                      // when it did so after it was resolved; 0: it did not
   std::string led_by = {};
   Symptom symptom = {};
   std::optional<Verdict> verdict = {};
@@ -157,6 +158,9 @@ struct Incident {
   // `<cluster>/<job>/<family>`, or `<cluster>/host/<host>/<family>`; of one that jobs share
   // `<cluster>/<host>/<family>/shared`: no name of a job makes another one's key.
   std::string key() const;
+  // Of the host that is called as the job, or the job as the host: their ids are one text, so that they share
+  // the numbers.
+  std::string namesake_key() const;
   // What people are shown: `<job>-<family>-<n>`, or with the host in the place of the job; of one that jobs
   // share `<host>-<family>-<n>-shared`.
   std::string id() const;

@@ -91,11 +91,16 @@ Incidents::Changes Incidents::take(const Condition& condition, Ns at, bool stand
     const IncidentState before = std::exchange(incident.before, IncidentState::pending);
     const IncidentState to = before == IncidentState::pending ? IncidentState::inconclusive : before;
     incident.closed = 0;
-    if (was_resolved) incident.acknowledged.reset();  // that was of what is over
+    if (was_resolved) {
+      incident.acknowledged.reset();  // that was of what is over
+      incident.fired_again = at;
+    }
     move(*kept, to, "it fires again", !is_led && (was_resolved || rose) ? Word::changed : Word::none, at,
          changes);
   } else if (rose && incident.state != IncidentState::pending) {
-    move(*kept, incident.state, "it is more urgent", Word::changed, at, changes);
+    if (incident.urgency == Urgency::critical) incident.part_of.clear();  // no longer only said with that one
+    move(*kept, incident.state, "it is more urgent", incident.told == 0 ? Word::verdict : Word::changed, at,
+         changes);
   } else if (is_new) {
     move(*kept, IncidentState::pending, "a condition fires", Word::none, at, changes);
   } else if (has_joined) {
@@ -134,7 +139,10 @@ Incidents::Kept* Incidents::begin(const Condition& condition, Ns at, bool stands
   incident.opened = at;
   const std::string key = incident.key();
   i64& n = numbers_[key];
-  if (options_.last_n) n = std::max(n, options_.last_n(key));
+  for (const std::string& counted : {key, incident.namesake_key()}) {
+    if (const auto number = numbers_.find(counted); number != numbers_.end()) n = std::max(n, number->second);
+    if (options_.last_n) n = std::max(n, options_.last_n(counted));
+  }
   const auto learnt = learnt_.find(key);
   const bool is_led =
       learnt != learnt_.end() && learnt->second.led.n > n &&

@@ -10,11 +10,17 @@ namespace {
 const std::string kId = "4711-speed-1";
 
 struct Leader {
-  void say(const char* rule, const char* family, i64 rank, bool is_firing = true) {
-    Condition condition{.rule = rule, .family = family, .job = "4711", .host = "gpu01", .rank = rank};
-    condition.is_firing = is_firing;
+  void say(Condition condition) {
     condition.since = condition.at = at;
     keep(incidents.take(condition, at));
+  }
+  void say(const char* rule, const char* family, i64 rank, bool is_firing = true) {
+    say({.rule = rule,
+         .family = family,
+         .job = "4711",
+         .host = "gpu01",
+         .rank = rank,
+         .is_firing = is_firing});
   }
   void slow(bool is_firing = true) { say("step_time_up", "speed", 0, is_firing); }
   void pass(Ns time) {
@@ -52,6 +58,44 @@ TEST(Late, ACauseThatFiresAfterItWasToldIsTold) {
   ASSERT_EQ(leader.told.size(), 2u);
   EXPECT_EQ(leader.told.back().word, Word::changed);
   EXPECT_EQ(leader.told.back().incident.id(), kId);
+}
+
+// It was only said with the larger one, which has been open for hours and has its cause.
+TEST(Late, APartOfALargerOneThatBecomesCriticalIsToldByItself) {
+  Leader leader;
+  leader.slow();
+  leader.pass(4 * kSecond);
+  leader.say("gpu_throttled", "gpu", 5);
+  leader.pass(4 * kSecond);
+  ASSERT_EQ(leader.incidents.find("4711-gpu-1")->part_of, kId);
+  leader.keep(leader.incidents.conclude(kId, {.verdict = Verdict{.cause = "slow_device"}}, leader.at));
+  leader.pass(kHour);
+  ASSERT_EQ(leader.told.size(), 1u);
+  leader.say({.rule = "gpu_fault",
+              .family = "gpu",
+              .urgency = Urgency::critical,
+              .job = "4711",
+              .host = "gpu01",
+              .rank = 5});
+  leader.pass(5 * kSecond);
+  ASSERT_EQ(leader.told.size(), 2u);
+  EXPECT_EQ(leader.told[1].incident.id(), "4711-gpu-1");
+  EXPECT_EQ(leader.told[1].word, Word::verdict);
+}
+
+// Whoever goes by the id must not take one for the other.
+TEST(Late, AJobThatIsCalledLikeItsHostSharesItsNumbers) {
+  Leader leader;
+  leader.say({.rule = "oom_kill", .family = "host", .host = "gpu01"});
+  leader.pass(5 * kSecond);
+  leader.say({.rule = "oom_kill", .family = "host", .job = "gpu01", .host = "gpu01"});
+  leader.pass(5 * kSecond);
+  leader.say({.rule = "oom_kill", .family = "host", .job = "gpu02", .host = "gpu01"});
+  leader.pass(5 * kSecond);
+  ASSERT_EQ(leader.told.size(), 3u);
+  EXPECT_EQ(leader.told[0].incident.id(), "gpu01-host-1");
+  EXPECT_EQ(leader.told[1].incident.id(), "gpu01-host-2");
+  EXPECT_EQ(leader.told[2].incident.id(), "gpu02-host-1");
 }
 
 TEST(Late, WhatSpeaksForAVerdictStaysWithIt) {

@@ -18,10 +18,26 @@ void Members::see(const Report& report, Ns at) {
     ++count_;
   }
   Member& member = hosts[report.host];
+  const bool is_new = member.here.ranks != report.job.ranks;
   ranks_ -= member.here.ranks.size();
   member = {report.job, at};
+  if (is_new) leave_to(report.host, hosts);
   if (ranks_ + member.here.ranks.size() > kMostRanks) member.here.ranks.clear();
   ranks_ += member.here.ranks.size();
+}
+
+// Who says last that he has a rank has it: of hosts that a job has left, nothing is left.
+void Members::leave_to(const std::string& host, std::map<std::string, Member>& hosts) {
+  const JobHere& own = hosts[host].here;
+  const std::set<i64> its(own.ranks.begin(), own.ranks.end());
+  for (auto it = hosts.begin(); it != hosts.end();) {
+    JobHere& here = it->second.here;
+    const bool is_other = it->first != host && !here.ranks.empty() && here.user == own.user;
+    if (is_other) ranks_ -= std::erase_if(here.ranks, [&](i64 rank) { return its.contains(rank); });
+    const bool is_left = is_other && here.ranks.empty();
+    count_ -= is_left;
+    it = is_left ? hosts.erase(it) : std::next(it);
+  }
 }
 
 void Members::pass(Ns at) {

@@ -47,13 +47,14 @@ class Members {
                      const ListedRanks& group, const std::vector<i64>& traced) const;
 
  private:
-  std::map<std::string, std::vector<i64>> places(const std::string& job, const std::string& own_host,
-                                                 const std::vector<i64>& own) const;
-
   struct Member {
     JobHere here = {};
     Ns seen = 0;
   };
+  std::map<std::string, std::vector<i64>> places(const std::string& job, const std::string& own_host,
+                                                 const std::vector<i64>& own) const;
+  void leave_to(const std::string& host, std::map<std::string, Member>& hosts);
+
   std::map<std::string, std::map<std::string, Member>> jobs_;  // by job, by host
   size_t count_ = 0, ranks_ = 0;
 };

@@ -105,6 +105,29 @@ Members sixteen_hosts() {
 }
 const std::vector<i64> kFirst = {0, 1, 2, 3, 4, 5, 6, 7};
 
+// It was replaced by another after a fault, and the job began anew under its id.
+TEST(Members, AHostThatAJobHasLeftIsNotAsked) {
+  Members members;
+  const auto of_host = [](i64 host) {
+    std::vector<i64> ranks(8);
+    std::iota(ranks.begin(), ranks.end(), host * 8);
+    return ranks;
+  };
+  for (i64 i = 1; i < 16; ++i) members.see(report(fmt::format("gpu{:02}", i), of_host(i), 128), kAt);
+  Report restarted = report("gpu40", of_host(5), 128);
+  restarted.job.steps = 20;
+  members.see(restarted, kAt + kMinute);
+  const std::vector<std::string> hosts = members.hosts("4711");
+  EXPECT_EQ(hosts.size(), 15u);
+  EXPECT_FALSE(std::binary_search(hosts.begin(), hosts.end(), "gpu05"));
+  const Chosen chosen = members.choose("4711", "gpu00", of_host(0), {}, {});
+  EXPECT_TRUE(std::binary_search(chosen.hosts.begin(), chosen.hosts.end(), "gpu40"));
+  Report anothers = report("gpu41", of_host(6), 128);
+  anothers.job.user = "bob";
+  members.see(anothers, kAt + kMinute);
+  EXPECT_EQ(members.hosts("4711").size(), 16u);
+}
+
 TEST(Members, ASecondCaptureTakesTheGroupThatWaits) {
   const Members members = sixteen_hosts();
   const std::vector<i64> traced = members.choose("4711", "gpu00", kFirst, {}, {}).ranks;

@@ -26,6 +26,7 @@ constexpr Default kDefaults[] = {
     {"collective_stuck", "progress", "critical", "0s", "0s", "apart 1m"},
     {"rank_gone", "progress", "critical", "10s", "0s", ""},
     {"gpu_fault", "gpu", "critical", "0s", "by hand", "xids 48,64,74,79,94,95,119"},
+    {"gpu_memory_rows", "gpu", "critical", "0s", "1m", ""},
     {"oom_kill", "host", "critical", "0s", "15m", ""},
     {"storage_hangs", "storage", "critical", "20s", "30s", ""},
     {"log_error", "log", "critical", "0s", "1h", ""},

@@ -178,11 +178,31 @@ TEST(GpuFault, StaysUntilSomebodyHasMendedIt) {
   EXPECT_TRUE(machine.firing().empty());
 }
 
-TEST(GpuFault, ARowThatIsToBeReplacedIsAWarning) {
+// Whatever jobs the GPU has until it is reset.
+TEST(GpuMemoryRows, OneOfTheHostUntilTheDriverSaysThatItIsOver) {
   Machine machine;
-  machine.second({gpus({{{"remap_failed", false}, {"remap_pending", true}}})});
-  ASSERT_EQ(machine.firing(), Names{"gpu_fault"});
-  EXPECT_EQ(machine.all.front().urgency, Urgency::warning);
+  const auto rows = [](bool is_pending) {
+    return gpus({{{"remap_failed", false}, {"remap_pending", is_pending}}});
+  };
+  machine.seconds(10, [&](int) { return rows(false); });
+  EXPECT_TRUE(machine.all.empty());
+  machine.seconds(10, [&](int) { return rows(true); });
+  ASSERT_EQ(machine.firing(), Names{"gpu_memory_rows"});
+  const Condition condition = machine.all.front();
+  EXPECT_EQ(condition.urgency, Urgency::warning);
+  EXPECT_EQ(condition.job, "");
+  EXPECT_FALSE(condition.rank);
+  machine.seconds(30, [&](int second) { return rows(second % 2 == 0); });
+  EXPECT_EQ(machine.firing().size(), 1u);
+  machine.seconds(65, [&](int) { return rows(false); });
+  EXPECT_TRUE(machine.firing().empty());
+}
+
+TEST(GpuMemoryRows, OneThatCouldNotBeReplacedIsCritical) {
+  Machine machine;
+  machine.second({gpus({{{"remap_failed", true}, {"remap_pending", true}}})});
+  ASSERT_EQ(machine.firing(), Names{"gpu_memory_rows"});
+  EXPECT_EQ(machine.all.front().urgency, Urgency::critical);
 }
 
 TEST(GpuFault, TheListOfXidsIsTheUsers) {
@@ -405,6 +425,58 @@ TEST(StorageHangs, AMountThatDoesNotAnswer) {
   EXPECT_EQ(machine.all.front().device, "/data");
   machine.seconds(32, [&](int) { return mount(true); });
   EXPECT_TRUE(machine.firing().empty());
+}
+
+// It is not told again when another job comes and goes, and is not over meanwhile.
+TEST(StorageHangs, OfTheJobThatWasAloneForAsLongAsThatIsHere) {
+  Machine machine;
+  const auto jobs = [](std::vector<const char*> names) {
+    std::vector<Cells> rows;
+    for (const char* name : names) rows.push_back({{"job", name}, {"rank", i64{0}}});
+    return table_of("job", rows);
+  };
+  const auto hangs = [&](int seconds, const std::vector<const char*>& names) {
+    for (int i = 0; i < seconds; ++i)
+      machine.second(
+          {jobs(names),
+           table_of("filesystem", {{{"mount_point", "/data"}, {"reachable", false}, {"device", "nfs:/x"}}})});
+    machine.rules_.pass(machine.at);
+  };
+  hangs(25, {"a"});
+  ASSERT_EQ(machine.firing(), Names{"storage_hangs"});
+  hangs(300, {"a", "b"});
+  ASSERT_EQ(machine.firing(), Names{"storage_hangs"});
+  for (const Condition& condition : machine.all) {
+    EXPECT_EQ(condition.job, "a");
+    EXPECT_TRUE(condition.is_firing);
+  }
+  machine.all.clear();
+  hangs(25, {"b"});
+  ASSERT_EQ(machine.all.size(), 2u);
+  EXPECT_EQ(machine.all[0].job, "a");
+  EXPECT_FALSE(machine.all[0].is_firing);
+  EXPECT_TRUE(machine.all[0].has_job_ended);
+  EXPECT_EQ(machine.all[1].job, "b");
+  EXPECT_TRUE(machine.all[1].is_firing);
+}
+
+TEST(LinkErrors, WhatWasBeforeAJobIsNotItsOwn) {
+  Machine machine;
+  const auto second = [&](const char* name, i64 downed) {
+    machine.second({table_of("job", {{{"job", name}, {"rank", i64{0}}}}),
+                    table_of("rdma", {{{"device", "mlx5_0"},
+                                       {"port", i64{1}},
+                                       {"symbol_errors", i64{0}},
+                                       {"link_error_recovery", i64{0}},
+                                       {"link_downed", downed}}})});
+  };
+  for (int i = 0; i < 10; ++i) second("a", 0);
+  second("a", 1);
+  ASSERT_EQ(machine.firing(), Names{"link_errors"});
+  for (int i = 0; i < 60; ++i) second("b", 1);
+  for (const Condition& condition : machine.all) EXPECT_EQ(condition.job, "a");
+  second("b", 2);
+  EXPECT_EQ(machine.all.back().job, "b");
 }
 
 }  // namespace

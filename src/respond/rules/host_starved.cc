@@ -38,6 +38,7 @@ class HostStarved : public Watch {
       if (!ratio) continue;
       const double limit = limits_[static_cast<size_t>(resource - kResources)];
       Sign& sign = signs.emplace_back(Condition(), *ratio >= limit);
+      sign.is_of_host = true;
       sign.condition.job = facts.only_job();
       sign.condition.user = facts.user_of(sign.condition.job);
       sign.condition.device = resource->name;

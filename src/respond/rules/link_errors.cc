@@ -42,14 +42,17 @@ class LinkErrors : public Watch {
   void see_port(size_t row, Ns at, const HostFacts& facts, std::vector<Sign>& signs) {
     const std::string port =
         fmt::format("{} port {}", ports_.text(row, kDevice), ports_.integer(row, kPort).value_or(0));
+    // What was before a job is not that job's.
+    const std::string job = facts.only_job();
     const auto grown = [&](size_t column) {
       const auto count = ports_.integer(row, column);
-      return count ? growth_.add(fmt::format("{} {}", port, kPortNames[column]), at, *count) : 0;
+      return count ? growth_.add(fmt::format("{} {} {}", port, kPortNames[column], job), at, *count) : 0;
     };
     const i64 symbols = grown(kSymbols), recoveries = grown(kRecovery), downed = grown(kDowned);
     const bool is_down = recoveries > 0 || downed > 0;
     Sign& sign = signs.emplace_back(Condition(), is_down || static_cast<double>(symbols) > symbols_);
-    sign.condition.job = facts.only_job();
+    sign.is_of_host = true;
+    sign.condition.job = job;
     sign.condition.user = facts.user_of(sign.condition.job);
     sign.condition.device = port;
     sign.condition.source = "rdma";
@@ -65,7 +68,7 @@ class LinkErrors : public Watch {
     const auto count = gpus_.integer(row, kGpuColumns);
     if (!count) return;
     Condition condition = gpu_condition(gpus_, row);
-    const i64 grown = growth_.add(condition.device, at, *count);
+    const i64 grown = growth_.add(condition.device + " " + condition.job, at, *count);
     condition.unit = "count";
     condition.value = static_cast<double>(grown);
     condition.baseline = 0;

@@ -22,6 +22,7 @@ Settings whole_settings(const Rule& rule, Settings said);
   kCollectiveStuck, \
   kRankGone, \
   kGpuFault, \
+  kGpuMemoryRows, \
   kOomKill, \
   kStorageHangs, \
   kLogError, \

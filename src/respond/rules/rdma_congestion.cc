@@ -59,6 +59,7 @@ class RdmaCongestion : public Watch {
       const auto outlier = outliers_.find(values[i].member);
       Sign& sign =
           signs.emplace_back(Condition(), outlier != outliers_.end() && outlier->second.value >= rate_);
+      sign.is_of_host = true;
       sign.condition.job = facts.only_job();
       sign.condition.user = facts.user_of(sign.condition.job);
       sign.condition.device = names[i];

@@ -51,6 +51,8 @@ struct Sign {
   Condition condition;
   bool is_wrong = false;
   std::optional<Urgency> urgency = {};  // where it is not the rule's
+  // Of the whole host, and of a job for it is the only one here: while it lasts that job's, whoever comes.
+  bool is_of_host = false;
 };
 
 // Ranks or jobs that a rule looks at, of all on the host: which ones they are is what processes say of

@@ -18,6 +18,7 @@ class StorageHangs : public Watch {
       const auto reachable = columns_.flag(row, kReachable);
       if (!reachable) continue;
       Sign& sign = signs.emplace_back(Condition(), !*reachable);
+      sign.is_of_host = true;
       sign.condition.job = facts.only_job();
       sign.condition.user = facts.user_of(sign.condition.job);
       sign.condition.device = columns_.text(row, kMount);
