@@ -59,7 +59,7 @@ inline respond::Condition test_condition(const std::string& rule) {
   if (rule == "gpu_memory_rows") {
     set("gpu", Urgency::warning, "", {}, {}, "driver");
     of({}, "gpu 5");
-    c.text = "a memory row is replaced at the next reset";
+    c.text = "a memory row waits for a reset to be replaced";
   }
   if (rule == "gpu_idle_in_job") set("gpu", Urgency::warning, "ratio", 0.02, 0.05, "driver"), of(37, "gpu 5");
   if (rule == "gpu_shared") {

@@ -203,6 +203,15 @@ void Budget::judge_aftermaths(Job& job) {
 }
 
 void Budget::pass(Ns at) {
+  // Where the clock was set back what was later is just now: no job waits until it is again what it was.
+  if (at < last_pass_ - kMinute) {
+    for (auto& [name, job] : jobs_) {
+      for (Ns* time : {&job.as_of, &job.overdrawn}) *time = std::min(*time, at);
+      for (Ns& capture : job.captures) capture = std::min(capture, at);
+      for (auto& [family, last] : job.families) last = std::min(last, at);
+    }
+  }
+  last_pass_ = at;
   std::erase_if(jobs_, [&](const auto& job) { return at - job.second.as_of > 2 * kDay; });
 }
 

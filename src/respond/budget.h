@@ -120,6 +120,7 @@ class Budget {
   BudgetOptions options_;
   bool begins_empty_ = false;
   std::map<std::string, Job> jobs_;
+  Ns last_pass_ = 0;
 };
 
 }  // namespace spotter::respond

@@ -206,6 +206,17 @@ TEST(Budget, AJobThatSuffersIsLeftAlone) {
             "nothing was traced: possible harm by the last capture");
 }
 
+TEST(Budget, WhereTheClockIsSetBackNoJobWaitsForIt) {
+  Budget budget{BudgetOptions()};
+  ASSERT_TRUE(budget.plan(wish(kStart)));
+  budget.ended("4711", kStart + 20 * kSecond, 1, 0.06, 1.0);
+  budget.pass(kStart + kMinute);
+  budget.pass(kStart - kDay);
+  EXPECT_FALSE(budget.plan(wish(kStart - kDay + kMinute))) << "it was traced just now";
+  const auto later = budget.plan(wish(kStart - kDay + kHour));
+  EXPECT_TRUE(later) << refusal(later);
+}
+
 TEST(Budget, ACriticalIncidentMayOverdrawOnceADay) {
   Budget budget{BudgetOptions()};
   budget.begin_empty();

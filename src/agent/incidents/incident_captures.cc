@@ -37,6 +37,7 @@ IncidentCaptures::~IncidentCaptures() = default;
 
 void IncidentCaptures::pass(Ns now) {
   budget_.pass(now);
+  for (auto& [job, last] : by_people_) last = std::min(last, now);  // the clock may be set back
   std::erase_if(by_people_, [&](const auto& capture) { return now - capture.second > kHour; });
 }
 

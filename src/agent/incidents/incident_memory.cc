@@ -89,6 +89,7 @@ struct IncidentMemory::Body {
   std::string path, why_in_memory;
   std::vector<std::string> names;       // of the notifiers
   std::vector<respond::Urgency> least;  // that each is told of
+  std::vector<bool> forgets;            // what nobody repeats
   mutable std::mutex mutex;             // of the rest
   std::condition_variable changed;
   std::deque<Change> changes;
@@ -110,6 +111,7 @@ Result<std::unique_ptr<IncidentMemory>> IncidentMemory::open(IncidentMemoryOptio
   for (notify::Receiver& receiver : options.receivers) {
     b.names.push_back(receiver.name);
     b.least.push_back(receiver.least);
+    b.forgets.push_back(receiver.notifier->renewal() > 0);
     receiver.on_told = [body = memory->body_, name = receiver.name](const std::string& what) {
       const std::lock_guard lock(body->mutex);
       if (body->told.size() < kMostTold) body->told.push_back(fmt::format("tells {} of {}", name, what));
@@ -159,13 +161,13 @@ IncidentMemory::~IncidentMemory() {
 }
 
 void IncidentMemory::put(const respond::Incident& incident, std::vector<store::Transition> transitions,
-                         std::optional<notify::Occasion> occasion, Ns now) {
+                         std::optional<notify::Occasion> occasion, Ns now, bool is_renewal) {
   const std::string text = wire::incident_text(incident);
   Change change{stored(incident, text), std::move(transitions), {}, now};
   Body& b = *body_;
   if (occasion) {
     for (size_t i = 0; i < b.names.size(); ++i) {
-      if (incident.urgency >= b.least[i])
+      if (incident.urgency >= b.least[i] && (b.forgets[i] || !is_renewal))
         change.words.push_back(outbox_row(incident, *occasion, b.names[i], text, now));
     }
   }

@@ -43,10 +43,10 @@ class IncidentMemory {
 
   // The incident as it is from now on, what became of it since the last time, and on which occasion all
   // notifiers are to be told (nothing: they are not). All of it is remembered, or nothing; they are told once
-  // it is. An incident's `sequence` grows with each occasion: the same one is told once. Any thread; waits
-  // for nobody.
+  // it is. An incident's `sequence` grows with each occasion: the same one is told once. `is_renewal`: only
+  // notifiers are told that forget what nobody repeats. Any thread; waits for nobody.
   void put(const respond::Incident& incident, std::vector<store::Transition> transitions,
-           std::optional<notify::Occasion> occasion, Ns now);
+           std::optional<notify::Occasion> occasion, Ns now, bool is_renewal = false);
   // How often there was one of this key: what is put counts at once. Any thread; waits for nobody.
   i64 last_n(const std::string& key) const;
 

@@ -37,7 +37,8 @@ struct Told {
 
 class Listener : public notify::Notifier {
  public:
-  explicit Listener(std::shared_ptr<Told> told) : told_(std::move(told)) {}
+  explicit Listener(std::shared_ptr<Told> told, Ns renewal = 0) : told_(std::move(told)), renewal_(renewal) {}
+  Ns renewal() const override { return renewal_; }
   Outcome tell(const Telling& telling, std::string& kept) override {
     const std::lock_guard lock(told_->mutex);
     told_->words.emplace_back(telling.incident.id(), telling.occasion);
@@ -50,6 +51,7 @@ class Listener : public notify::Notifier {
 
  private:
   std::shared_ptr<Told> told_;
+  Ns renewal_;
 };
 
 class Memory : public ::testing::Test {
@@ -65,12 +67,12 @@ class Memory : public ::testing::Test {
     fs::remove_all(folder_);
   }
 
-  void open(const std::vector<std::string>& names = {"ops"},
-            respond::Urgency least = respond::Urgency::info) {
+  void open(const std::vector<std::string>& names = {"ops"}, respond::Urgency least = respond::Urgency::info,
+            Ns renewal = 0) {
     memory_.reset();
     IncidentMemoryOptions options{.path = path_};
     for (const std::string& name : names)
-      options.receivers.push_back({name, "test", std::make_unique<Listener>(told_), {}, least});
+      options.receivers.push_back({name, "test", std::make_unique<Listener>(told_, renewal), {}, least});
     options.delivery.limits.least_gap = options.delivery.limits.first_pause = kMillisecond;
     auto opened = IncidentMemory::open(std::move(options));
     ASSERT_TRUE(opened);
@@ -87,8 +89,8 @@ class Memory : public ::testing::Test {
     i.opened = i.updated = kStart;
     return i;
   }
-  void put(const respond::Incident& i, std::optional<Occasion> occasion) {
-    memory_->put(i, {{kStart, "firing", respond::state_name(i.state), "why"}}, occasion, kStart);
+  void put(const respond::Incident& i, std::optional<Occasion> occasion, bool is_renewal = false) {
+    memory_->put(i, {{kStart, "firing", respond::state_name(i.state), "why"}}, occasion, kStart, is_renewal);
   }
 
   fs::path folder_;
@@ -96,6 +98,18 @@ class Memory : public ::testing::Test {
   std::shared_ptr<Told> told_ = std::make_shared<Told>();
   std::unique_ptr<IncidentMemory> memory_;
 };
+
+// Another host has told it, and repeats it no more.
+TEST_F(Memory, OnlyWhoForgetsHearsOfWhatHasBeenTold) {
+  open();
+  put(incident(1), Occasion::changed, true);
+  put(incident(2), Occasion::changed);
+  ASSERT_TRUE(told_->has(1));
+  EXPECT_EQ(told_->words.size(), 1u);
+  open({"alertmanager"}, respond::Urgency::info, kMinute);
+  put(incident(3), Occasion::changed, true);
+  EXPECT_TRUE(told_->has(2));
+}
 
 TEST_F(Memory, WhatIsPutIsToldAndRemembered) {
   open();

@@ -11,6 +11,7 @@ std::optional<notify::Occasion> occasion_of(respond::Word word) {
     case respond::Word::verdict:
       return notify::Occasion::verdict;
     case respond::Word::changed:
+    case respond::Word::renewed:
       return notify::Occasion::changed;
     case respond::Word::resolved:
       return notify::Occasion::resolved;

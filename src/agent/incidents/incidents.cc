@@ -270,7 +270,8 @@ void Incidents::remember(const respond::IncidentChange& change, Ns now) {
                                                  .from = respond::state_name(change.from),
                                                  .to = respond::state_name(change.incident.state),
                                                  .why = change.why}};
-  memory_->put(change.incident, std::move(transitions), occasion_of(change.word), now);
+  memory_->put(change.incident, std::move(transitions), occasion_of(change.word), now,
+               change.word == respond::Word::renewed);
 }
 
 Result<respond::Incident> Incidents::find(const std::string& id) const {

@@ -156,6 +156,7 @@ void Leading::send(respond::Relay::Errand errand, Ns now) {
     body = wire::report_text(report);
   }
   errand.conditions = report.conditions;
+  errand.incidents = report.incidents;
   const i64 number = next_++;
   auto& asked = asked_[number];
   asked = std::make_unique<net::HttpClient>(parts_.loop, std::move(*address), credentials_->tls);
@@ -206,7 +207,7 @@ void Leading::take(const respond::Relay::Errand& errand, Result<net::HttpAnswer>
   relay_.answered(errand, true, now);
   parts_.incidents.learn(errand.job, answer->incidents, now, errand.place == 0);
   if (errand.place == 0)
-    parts_.apply(parts_.incidents.hand_over(errand.job, answer->incidents, answer->host, now));
+    parts_.apply(parts_.incidents.hand_over(errand.incidents, answer->incidents, answer->host, now));
   for (const respond::Condition& condition : errand.conditions) {
     const u64 key = respond::fingerprint(condition);
     if (std::ranges::find(answer->mended, key) != answer->mended.end()) parts_.mended(key);

@@ -212,8 +212,8 @@ Incidents::Changes Incidents::adopt(Incident theirs, Ns at) {
     restore(std::move(theirs), at);
     Kept& adopted = incidents_.back();
     adopted.incident.sequence += kStep;
-    move(adopted, state, "another host has led it", adopted.incident.told == 0 ? Word::verdict : Word::none,
-         at, changes);
+    move(adopted, state, "another host has led it",
+         adopted.incident.told == 0 ? Word::verdict : Word::renewed, at, changes);
     return changes;
   }
   Incident& mine = kept->incident;
@@ -299,13 +299,17 @@ Incidents::Changes Incidents::receive(const Report& report, Ns at, std::vector<u
   return changes;
 }
 
-Incidents::Changes Incidents::hand_over(const std::string& job, const std::vector<LedIncident>& led,
-                                        const std::string& host, Ns at) {
+Incidents::Changes Incidents::hand_over(const std::vector<Incident>& sent,
+                                        const std::vector<LedIncident>& led, const std::string& host, Ns at) {
   Changes changes;
   for (const LedIncident& theirs : led) {
     for (Kept& kept : incidents_) {
       Incident& incident = kept.incident;
-      if (incident.job.id != job || !incident.is_open() || incident.key() != theirs.key) continue;
+      if (!incident.is_open() || incident.key() != theirs.key) continue;
+      const auto is_as_sent = [&](const Incident& one) {
+        return one.id() == incident.id() && one.key() == incident.key() && one.updated == incident.updated;
+      };
+      if (std::ranges::none_of(sent, is_as_sent)) continue;
       // What they have no more is not there with them, unless they have told its end; what is being looked
       // into is told of first.
       const bool is_ended = !theirs.is_open && theirs.n >= incident.n && theirs.closed >= incident.opened &&

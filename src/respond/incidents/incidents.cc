@@ -80,6 +80,7 @@ Incidents::Changes Incidents::take(const Condition& condition, Ns at, bool stand
   if (!kept) return changes;
   Incident& incident = kept->incident;
   const bool rose = add(*kept, condition) && !is_new;
+  if (rose) kept->silenced = 0;  // that was of something less
   const bool has_joined = incident.shared_incident.empty() && !condition.shared_incident.empty();
   if (has_joined) incident.shared_incident = condition.shared_incident;
   if (incident.state == IncidentState::resolved || incident.state == IncidentState::recovering) {
@@ -356,7 +357,7 @@ void Incidents::move(Kept& kept, IncidentState to, std::string why, Word word, N
   incident.over = !is_over ? 0 : incident.over == 0 ? at : incident.over;
   incident.updated = at;
   word = said(kept, word, at);
-  if (word != Word::none) {
+  if (word != Word::none && word != Word::renewed) {
     incident.told = at;
     ++incident.sequence;
   }

@@ -51,8 +51,9 @@ struct IncidentsOptions {
   size_t most_conditions = 20'000;  // of all of them
 };
 
-// What is to be told of it.
-enum class Word : u8 { none, opened, verdict, changed, resolved };
+// What is to be told of it. renewed: another host has told it, and stops; who forgets what nobody repeats
+// hears of it from here.
+enum class Word : u8 { none, opened, verdict, changed, resolved, renewed };
 
 // What became of an incident: it is to be stored, and what else is to be done.
 struct IncidentChange {
@@ -110,9 +111,10 @@ class Incidents {
   Changes receive(const Report& report, Ns at, std::vector<u64>* mended = nullptr, bool stands_in = false);
   // What is open of a job and not just being looked into: that is for who has begun it to tell.
   std::vector<Incident> to_hand_over(const std::string& job) const;
-  // The other way round: what `host` has now is closed here, and told no more.
-  Changes hand_over(const std::string& job, const std::vector<LedIncident>& led, const std::string& host,
-                    Ns at);
+  // The other way round: what `host` has now of those that were `sent` is closed here, and told no more; not
+  // what has become more since.
+  Changes hand_over(const std::vector<Incident>& sent, const std::vector<LedIncident>& led,
+                    const std::string& host, Ns at);
 
   // What people do. Errors: not_found, invalid.
   Result<Changes> acknowledge(const std::string& id, Acknowledgement by);

@@ -69,7 +69,11 @@ TEST(Late, APartOfALargerOneThatBecomesCriticalIsToldByItself) {
   leader.pass(4 * kSecond);
   ASSERT_EQ(leader.incidents.find("4711-gpu-1")->part_of, kId);
   leader.keep(leader.incidents.conclude(kId, {.verdict = Verdict{.cause = "slow_device"}}, leader.at));
-  leader.pass(kHour);
+  for (int minute = 0; minute < 60; ++minute) {
+    leader.slow();
+    leader.say("gpu_throttled", "gpu", 5);
+    leader.pass(kMinute);
+  }
   ASSERT_EQ(leader.told.size(), 1u);
   leader.say({.rule = "gpu_fault",
               .family = "gpu",
@@ -81,6 +85,50 @@ TEST(Late, APartOfALargerOneThatBecomesCriticalIsToldByItself) {
   ASSERT_EQ(leader.told.size(), 2u);
   EXPECT_EQ(leader.told[1].incident.id(), "4711-gpu-1");
   EXPECT_EQ(leader.told[1].word, Word::verdict);
+}
+
+// What it was silenced for is not known any more: a silence of one rule is not one of what is worse.
+TEST(Late, WhatBecomesCriticalAfterARestartIsToldThoughItWasSilenced) {
+  Leader before;
+  before.keep(before.incidents.silence(
+      {.rule = "gpu_throttled", .until = before.at + kDay, .reason = "it is known", .by = "carol"},
+      before.at));
+  before.say("gpu_throttled", "gpu", 5);
+  before.pass(5 * kSecond);
+  ASSERT_TRUE(before.told.empty());
+  Leader after;
+  after.at = before.at + kMinute;
+  after.incidents.restore(*before.incidents.find("4711-gpu-1"), after.at);
+  after.say("gpu_throttled", "gpu", 5);
+  after.pass(5 * kSecond);
+  EXPECT_TRUE(after.told.empty());
+  after.say({.rule = "gpu_fault",
+             .family = "gpu",
+             .urgency = Urgency::critical,
+             .job = "4711",
+             .host = "gpu01",
+             .rank = 5});
+  after.pass(5 * kSecond);
+  EXPECT_EQ(after.told.size(), 1u);
+}
+
+// While the report of it was under way: the other host has not got it.
+TEST(Late, WhatHasBecomeMoreSinceItWasSentIsNotHandedOver) {
+  Leader leader;
+  leader.slow();
+  leader.pass(4 * kSecond);
+  leader.keep(leader.incidents.conclude(kId, {}, leader.at));
+  leader.pass(kSecond);
+  const std::vector<Incident> sent = leader.incidents.to_hand_over("4711");
+  ASSERT_EQ(sent.size(), 1u);
+  const std::vector<LedIncident> led = {{.key = sent[0].key(), .n = 1, .is_open = true}};
+  leader.keep(leader.incidents.conclude(kId, {.verdict = Verdict{.cause = "slow_device"}}, leader.at));
+  leader.keep(leader.incidents.hand_over(sent, led, "gpu02", leader.at));
+  EXPECT_TRUE(leader.incident().is_open());
+  leader.keep(leader.incidents.hand_over({}, led, "gpu02", leader.at));
+  EXPECT_TRUE(leader.incident().is_open());
+  leader.keep(leader.incidents.hand_over(leader.incidents.to_hand_over("4711"), led, "gpu02", leader.at));
+  EXPECT_FALSE(leader.incident().is_open());
 }
 
 // Whoever goes by the id must not take one for the other.

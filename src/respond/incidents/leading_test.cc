@@ -51,6 +51,21 @@ TEST(Leading, WhereTheLeaderIsNotThereTheNextTellsAndHandsOver) {
   for (const World::Told& told : world.told) EXPECT_EQ(told.change.incident.id(), "4711-speed-1");
 }
 
+// Who stood in repeats it no more to those who forget what nobody repeats.
+TEST(Leading, WhatIsHandedOverAndWasToldIsRepeatedByWhoHasItNow) {
+  World world(8);
+  world.kill(0);
+  world.slow(1, true);
+  world.pass(kMinute);
+  ASSERT_EQ(world.words(), std::vector{Word::verdict});
+  world.start(0);
+  world.pass(2 * kMinute);
+  ASSERT_EQ(world.renewed.size(), 1u);
+  EXPECT_EQ(world.renewed[0].host, 0u);
+  EXPECT_EQ(world.renewed[0].change.incident.id(), world.told[0].change.incident.id());
+  EXPECT_EQ(world.words().size(), 1u);
+}
+
 TEST(Leading, KilledAtAnySecondItIsToldAndItsEndIsToldUnderOneNumber) {
   for (Ns second = 1; second <= 75; second += 2) {
     SCOPED_TRACE(second);
@@ -286,6 +301,16 @@ TEST(Relay, WhatAJobSharesIsToldToItsLeaderThoughTheConditionIsKnownThere) {
   const std::vector<Relay::Errand> errands = relay.pass(kBegin + kSecond);
   ASSERT_EQ(errands.size(), 1u);
   EXPECT_EQ(errands[0].conditions.at(0).shared_incident, "gpu05-speed-1-shared");
+}
+
+TEST(Relay, WhereTheClockIsSetBackNothingWaitsForIt) {
+  Relay relay;
+  const Leaders leaders{.hosts = {"gpu01", "gpu05"}, .own = 1};
+  relay.put({.rule = "step_time_up", .family = "speed", .job = "4711", .host = "gpu05", .at = kBegin},
+            leaders, kBegin);
+  for (const Relay::Errand& errand : relay.pass(kBegin)) relay.answered(errand, false, kBegin);
+  EXPECT_TRUE(relay.pass(kBegin).empty()) << "a second has to pass";
+  EXPECT_EQ(relay.pass(kBegin - kHour).size(), 1u);
 }
 
 TEST(Relay, WhoHasRanksOfAJobIsKnownToItsLeaderThoughNothingBeWrong) {

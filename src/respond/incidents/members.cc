@@ -42,6 +42,7 @@ void Members::leave_to(const std::string& host, std::map<std::string, Member>& h
 
 void Members::pass(Ns at) {
   for (auto& [job, hosts] : jobs_) {
+    for (auto& [name, member] : hosts) member.seen = std::min(member.seen, at);  // clocks are set back
     count_ -= std::erase_if(hosts, [&](const auto& host) {
       const bool is_old = at - host.second.seen > kForgotten;
       if (is_old) ranks_ -= host.second.here.ranks.size();

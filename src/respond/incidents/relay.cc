@@ -93,7 +93,17 @@ bool Relay::asks_on(const Job& job, Ns at) {
   return job.watches && job.kept.empty() && at >= std::max(job.watch_again, job.again);
 }
 
+// Where the clock was set back nothing waits until it is again what it was.
+void Relay::set_back(Ns at) {
+  for (auto& [name, job] : jobs_) {
+    for (Ns* time : {&job.waits_since, &job.again, &job.first_again, &job.watch_again, &job.asked})
+      *time = std::min(*time, at);
+  }
+}
+
 std::vector<Relay::Errand> Relay::pass(Ns at) {
+  if (at < last_pass_ - kMinute) set_back(at);
+  last_pass_ = at;
   // Who was asked for longest ago comes first: jobs whose leaders hang keep no others from theirs.
   std::vector<std::pair<Ns, std::string>> due;
   for (const auto& [name, job] : jobs_) {

@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "respond/incidents/condition.h"
+#include "respond/incidents/incident.h"
 
 namespace spotter::respond {
 
@@ -36,7 +36,8 @@ class Relay {
     std::string job = {}, to = {};
     size_t place = 0;
     std::vector<Condition> conditions = {};
-    bool is_introduction = false;  // nothing else: who does not answer is not passed over for it
+    std::vector<Incident> incidents = {};  // that are handed over with it, by who sends it
+    bool is_introduction = false;          // nothing else: who does not answer is not passed over for it
   };
 
   void put(const Condition& condition, const Leaders& leaders, Ns at);
@@ -78,10 +79,12 @@ class Relay {
   static bool asks_on(const Job& job, Ns at);
   static void keep(Job& job, const Leaders& leaders);
   void give_own(Job& job);
+  void set_back(Ns at);
 
   std::map<std::string, Job> jobs_;
   std::vector<Condition> own_;
   size_t count_ = 0, asking_ = 0;
+  Ns last_pass_ = 0;
   i64 left_out_ = 0;
 };
 

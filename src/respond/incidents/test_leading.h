@@ -145,7 +145,7 @@ class World {
   const Ns repeat;
   Ns at = kBegin;
   std::vector<std::unique_ptr<Node>> nodes;
-  std::vector<Told> told;
+  std::vector<Told> told, renewed;
   bool is_parted = false;
   Ns evidence_takes = 12 * kSecond;
   std::optional<size_t> finds = {};  // whose captures alone name a cause; nothing: everybody's
@@ -174,7 +174,10 @@ class World {
     Node& node = *nodes[i];
     std::vector<std::string> wanted;
     for (const IncidentChange& change : *changes) {
-      if (change.word != Word::none) told.push_back({i, change, at});
+      if (change.word == Word::renewed)
+        renewed.push_back({i, change, at});
+      else if (change.word != Word::none)
+        told.push_back({i, change, at});
       std::erase_if(node.stored, [&](const Incident& s) { return s.id() == change.incident.id(); });
       if (change.incident.state != IncidentState::pending) node.stored.push_back(change.incident);
       if (!change.wants_evidence) continue;
@@ -218,7 +221,7 @@ class World {
       const auto led = leader.incidents->led(errand.job, at + leader.clock_ahead);
       node.relay.answered(errand, true, now);
       node.incidents->learn(errand.job, led, now, errand.place == 0);
-      if (errand.place == 0) apply(i, node.incidents->hand_over(errand.job, led, leader.name, now));
+      if (errand.place == 0) apply(i, node.incidents->hand_over(report.incidents, led, leader.name, now));
     }
     take_own(i);
     for (auto it = later.begin(); it != later.end();) {

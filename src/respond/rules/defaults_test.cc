@@ -89,7 +89,7 @@ TEST(RuleDefaults, OtherFaultsOfAGpu) {
   const auto urgency_of = [](const char* table, const Cells& row) -> std::string {
     const auto said = said_of(table, row);
     if (said.empty()) return "nothing";
-    EXPECT_EQ(said[0].rule, "gpu_fault");
+    EXPECT_EQ(said[0].rule, std::string_view(table) == "gpu" ? "gpu_memory_rows" : "gpu_fault");
     return urgency_name(said[0].urgency);
   };
   const auto event = [](const char* name) { return Cells{{"event", name}, {"meaning", "so it is"}}; };

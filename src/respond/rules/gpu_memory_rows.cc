@@ -25,8 +25,8 @@ class GpuMemoryRows : public Watch {
       sign.condition.user.clear();
       sign.condition.rank.reset();
       if (!has_failed) sign.urgency = Urgency::warning;
-      sign.condition.text = has_failed ? "a memory row could not be replaced: the GPU has to go"
-                                       : "a memory row is replaced at the next reset";
+      sign.condition.text =
+          has_failed ? "a memory row cannot be replaced" : "a memory row waits for a reset to be replaced";
     }
   }
 
