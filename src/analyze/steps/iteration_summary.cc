@@ -27,7 +27,8 @@ const Field kColumns[] = {
     {"context_tokens", Type::integer, Unit::count, Role::value,
      "Tokens of prompts that they read; null where that is not told of each, as are the others."},
     {"generation_tokens", Type::integer, Unit::count, Role::value, "Tokens for requests that generate."},
-    {"tokens_per_s", Type::real, Unit::per_s, Role::value, "Tokens of both kinds over sum_ns."},
+    {"tokens_per_s", Type::real, Unit::per_s, Role::value,
+     "Tokens of both kinds over the sum of what each takes, on the host or of device work, whichever is longer."},
 };
 
 void add(std::optional<i64>& sum, std::optional<i64> part) {
@@ -37,13 +38,14 @@ void add(std::optional<i64>& sum, std::optional<i64> part) {
 // The iterations of one phase.
 struct Group {
   std::vector<Ns> durations;
-  Ns sum = 0, busy = 0;
+  Ns sum = 0, busy = 0, taken = 0;
   std::optional<i64> context_tokens = 0, generation_tokens = 0, tokens = 0;
 
   void take(const trace::Step& step, Ns device_busy) {
     durations.push_back(step.end - step.start);
     sum = add_saturated(sum, step.end - step.start);
     busy = add_saturated(busy, device_busy);
+    taken = add_saturated(taken, std::max(step.end - step.start, device_busy));
     add(context_tokens, step.batch.context_tokens);
     add(generation_tokens, step.batch.generation_tokens);
     add(tokens, step.batch.tokens());
@@ -69,7 +71,7 @@ Result<Table> map_trace(const Trace& trace, const ParamValues&) {
                   static_cast<double>(group.sum) / static_cast<double>(count),
                   table::quantile(group.durations, 0.5), table::quantile(group.durations, 0.99),
                   has_device_work ? Value(group.busy) : Value(), or_null(group.context_tokens),
-                  or_null(group.generation_tokens), tokens_per_s(group.tokens, group.sum)});
+                  or_null(group.generation_tokens), tokens_per_s(group.tokens, group.taken)});
   }
   return table;
 }

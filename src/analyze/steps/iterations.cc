@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include "analyze/list.h"
 #include "analyze/steps/busy_by_step.h"
 #include "analyze/steps/iteration_rates.h"
@@ -27,7 +29,7 @@ const Field kColumns[] = {
     {"device_busy_ns", Type::integer, Unit::ns, Role::value,
      "Time in which device work of the iteration runs, as in steps; null in a trace without device work."},
     {"tokens_per_s", Type::real, Unit::per_s, Role::value,
-     "Tokens of both kinds over dur_ns; null where they are not told."},
+     "Tokens of both kinds over dur_ns, or device_busy_ns where that is longer; null where they are not told."},
 };
 
 Result<Table> map_trace(const Trace& trace, const ParamValues&) {
@@ -53,7 +55,7 @@ Result<Table> map_trace(const Trace& trace, const ParamValues&) {
                   or_null(batch.context_requests), or_null(batch.context_tokens),
                   or_null(batch.generation_requests), or_null(batch.generation_tokens),
                   trace.info().base_ns + start, end - start, has_device_work ? Value(busy[s]) : Value(),
-                  tokens_per_s(batch.tokens(), end - start)});
+                  tokens_per_s(batch.tokens(), std::max(end - start, busy[s]))});
   }
   return table;
 }
