@@ -41,7 +41,8 @@ const Section kIterations = {
     .is_shown = [](const Subject& s) { return s.facts.iterations.rows() > 0; },
     .title = title,
     .parts = [](const Subject& s) -> std::vector<Part> { return {iteration_table(s.facts.iterations)}; },
-    .sentence = "tokens: of prompts that are read and that are made, over the iterations' own time, of the host or of their device work, whichever is longer.",
+    .sentence =
+        "tokens: of prompts that are read and that are made, over the iterations' own time, of the host or of their device work, whichever is longer.",
 };
 
 }  // namespace spotter::report
