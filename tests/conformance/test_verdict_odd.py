@@ -132,3 +132,19 @@ def test_without_marks_of_steps_a_window_is_no_step(tmp_path):
     assert not [f for f in told if "each step" in f["finding"]], told
     report = harness.run("analyze", tmp_path).stdout.decode()
     assert "No fault found: the recording takes " in report and "No steps were found" in report, report
+
+
+@harness.needs_shared()
+def test_a_pause_behind_which_nothing_is_launched_is_no_fault():
+    """85.1 ms lie between the last launch of the recording and the profiler's own wait: no device work is late for it."""
+    path, = (harness.SHARED / "traces" / "tb_plugin" / "resnet50_num_workers_4").glob("worker0.1623213129365*")
+    found = {row["mechanism"] for row in findings_of(path)}
+    assert "host_pause" not in found and "launch_bound" in found, found
+
+
+@harness.needs_shared()
+def test_several_waits_for_data_in_a_step_are_added_up():
+    """The one step waits for 1,302.0 and for 16.6 us, which the sentence and the gain are about."""
+    rows = findings_of(harness.SHARED / "imports" / "ascend" / "trace_view.json.gz")
+    row, = (row for row in rows if row["mechanism"] == "data_loading")
+    assert "waits 1.39 ms for its next batch in each step" in row["finding"], row

@@ -57,7 +57,13 @@ std::vector<Candidate> find_candidates(const JobModel& model) {
   c.ranks = ranks_of(ranks);
   c.steps = steps;
   c.subject = facts.first.name;
-  const Ns mean = facts.host / static_cast<Ns>(facts.count);
+  // There may be several waits in a step.
+  const auto in_steps_of = [](const std::vector<RankPauses>& some) {
+    Ns count = 0;
+    for (const RankPauses& rank : some) count += std::ssize(rank.steps);
+    return count;
+  };
+  const Ns mean = facts.host / in_steps_of(ranks);
   const bool are_some = ranks.size() < all.size();
   const LongWaits waits = c.steps.empty() ? long_waits(model, ranks, facts) : LongWaits{};
   const Ns shown = waits.steps > 0 ? waits.mean : mean;
@@ -70,9 +76,8 @@ std::vector<Candidate> find_candidates(const JobModel& model) {
   c.what = fmt::format("{} {} {} for {} next batch {}", who(model, c.ranks), is_one ? "waits" : "wait",
                        human(shown), is_one ? "its" : "their", where);
   if (are_some) {
-    const size_t others = everybody.count - facts.count;
-    c.what += fmt::format(", the others {}",
-                          human(others == 0 ? 0 : (everybody.host - facts.host) / static_cast<Ns>(others)));
+    const Ns others = in_steps_of(all) - in_steps_of(ranks);
+    c.what += fmt::format(", the others {}", human(others == 0 ? 0 : (everybody.host - facts.host) / others));
   }
   if (!are_some && shown <= kFetch) {
     c.is_opportunity = true;

@@ -26,6 +26,16 @@ bool begins_with_recording(const JobModel& model, const PauseAt& p) {
   return rank.are_by_optimizer && p.step == 0 && rank.at(p.row) - rank.at(rank.step_rows[0]) <= kLeast;
 }
 
+// Behind which its host gives the device nothing more: nothing that was recorded waits for its end, be it a
+// loop that is left or the profiler that stops.
+bool ends_recording(const JobModel& model, const PauseAt& p) {
+  using analyze::SkeletonOp;
+  const std::vector<analyze::SkeletonRow>& rows = model.job.ranks[p.rank].rows();
+  return std::none_of(rows.begin() + p.row + 1, rows.end(), [](const analyze::SkeletonRow& row) {
+    return row.op == SkeletonOp::run || row.op == SkeletonOp::collective || row.op == SkeletonOp::compute;
+  });
+}
+
 bool is_in_each_step(const JobModel& model, const RankPauses& rank) {
   return 10 * rank.steps.size() >= 9 * size_t{model.job.ranks[rank.rank].steps()};
 }
@@ -180,7 +190,7 @@ std::vector<Candidate> find_candidates(const JobModel& model) {
   // Whoever waits in a job that hangs waits to the end of its recording.
   const bool hangs = !kHang.candidates(model).empty();
   const auto is_at_end = [&](const PauseAt& p) {
-    return hangs && p.step + 1 == model.job.ranks[p.rank].steps();
+    return (hangs && p.step + 1 == model.job.ranks[p.rank].steps()) || ends_recording(model, p);
   };
   const auto all = pauses_by_rank(model, [&](const PauseAt& p) { return is_pause(p) && !is_at_end(p); });
   if (all.empty()) return found;
@@ -206,7 +216,7 @@ const Mechanism kHostPause = {
     .name = "host_pause",
     .summary =
         "The host launches nothing for over 0.5 ms, and 20 % longer than a quarter of its peers and steps do at the same place; no data "
-        "loading, call of the allocator, compilation or work of the profiler is there, and what is usual behind a wait for the device does not count. What all ranks (or all of a stage of several) have alike in every step is an opportunity, if no operator runs in most of it. So is a host of a job without devices that is within one operator for the last 0.3 s of its recording or longer, while most others begin nothing as long as they are recorded: a fault, whatever it costs.",
+        "loading, call of the allocator, compilation or work of the profiler is there, and what is usual behind a wait for the device does not count, nor a pause behind which its rank launches nothing more. What all ranks (or all of a stage of several) have alike in every step is an opportunity, if no operator runs in most of it. So is a host of a job without devices that is within one operator for the last 0.3 s of its recording or longer, while most others begin nothing as long as they are recorded: a fault, whatever it costs.",
     .remedy =
         "See what the host does there: garbage collection (gc.freeze(), gc.disable() with a collection every n steps on all "
         "ranks at once), logging, checkpoints, locks, other processes on its processors.",
