@@ -144,7 +144,7 @@ def test_a_pause_behind_which_nothing_is_launched_is_no_fault():
 
 @harness.needs_shared()
 def test_several_waits_for_data_in_a_step_are_added_up():
-    """The one step waits for 1,302.0 and for 16.6 us, which the sentence and the gain are about."""
+    """The one step has two calls of the loader, 1,302.0 and 16.6 us, in pauses of 1.39 ms together: what the sentence and the gain are about."""
     rows = findings_of(harness.SHARED / "imports" / "ascend" / "trace_view.json.gz")
     row, = (row for row in rows if row["mechanism"] == "data_loading")
     assert "waits 1.39 ms for its next batch in each step" in row["finding"], row
