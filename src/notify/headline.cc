@@ -89,20 +89,25 @@ Telling without_domains(Telling telling) {
   return telling;
 }
 
+bool is_again(const Telling& telling) {
+  const Incident& i = telling.incident;
+  return telling.occasion == Occasion::changed && i.fired_again != 0 && i.fired_again == i.updated;
+}
+
 std::string what_of(const Telling& telling) {
-  constexpr size_t kMostMark = 17;  // "▲ Seen no more · "
+  const size_t most_mark = is_again(telling) ? 19 : 17;  // "■ Critical again · ", "▲ Seen no more · "
   for (const Leave leave : {Leave::nothing, Leave::hosts, Leave::gpu, Leave::name, Leave::user}) {
     const std::string text = what_of(telling, leave);
-    if (display_width(text) + kMostMark <= kMostHeadline) return text;
+    if (display_width(text) + most_mark <= kMostHeadline) return text;
   }
   const Telling shorter = without_domains(telling);
   for (const Leave leave : {Leave::domains, Leave::other_suspects}) {
     const std::string text = what_of(shorter, leave);
-    if (display_width(text) + kMostMark <= kMostHeadline) return text;
+    if (display_width(text) + most_mark <= kMostHeadline) return text;
   }
   // What is wrong is cut before the suspect is.
   constexpr size_t kLeast = 20;
-  const size_t too_wide = display_width(what_of(shorter, Leave::other_suspects)) + kMostMark - kMostHeadline;
+  const size_t too_wide = display_width(what_of(shorter, Leave::other_suspects)) + most_mark - kMostHeadline;
   const size_t width = display_width(symptom_text(shorter.incident));
   return what_of(shorter, Leave::other_suspects, std::max(kLeast, width - std::min(width, too_wide)));
 }

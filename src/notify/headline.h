@@ -11,6 +11,8 @@ namespace spotter::notify {
 // job's name and its user; never the suspect.
 std::string what_of(const Telling& telling);
 
+// It tells that what was resolved goes on.
+bool is_again(const Telling& telling);
 Ns began(const respond::Incident& incident);
 Ns ended(const Telling& telling);
 std::string spaced(std::string name);  // of a mechanism or a rule, as people read it

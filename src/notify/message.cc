@@ -278,7 +278,7 @@ Message message_of(const Telling& telling, const Surroundings& surroundings) {
   const Mark mark = mark_of(telling);
   m.mark = mark.shape;
   m.word = mark.word;
-  if (telling.occasion == Occasion::changed && i.fired_again != 0) m.word += " again";
+  if (is_again(telling)) m.word += " again";
   m.what = what_of(telling);
   m.who = who_of(telling);
   m.cost = cost_of(telling);

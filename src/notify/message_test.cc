@@ -152,9 +152,16 @@ TEST(MessageTest, TheSuspectIsNeverCut) {
     i.verdict->suspects.clear();
     for (i64 rank = 37; rank < 45; ++rank)
       i.verdict->suspects.push_back({.rank = rank, .host = host, .gpu = 5});
-    const std::string headline = message_of(telling, {}).headline();
-    EXPECT_LE(characters(headline), kMostHeadline);
-    EXPECT_NE(headline.find("rank 37 on gpu-node-0123 and 7 more"), headline.npos) << headline;
+    for (const bool is_again : {false, true}) {
+      if (is_again) {
+        telling.occasion = Occasion::changed;
+        i.fired_again = i.updated;
+        i.urgency = Urgency::critical;
+      }
+      const std::string headline = message_of(telling, {}).headline();
+      EXPECT_LE(characters(headline), kMostHeadline);
+      EXPECT_NE(headline.find("rank 37 on gpu-node-0123 and 7 more"), headline.npos) << headline;
+    }
   }
 }
 
@@ -182,9 +189,11 @@ TEST(MessageTest, ShapeAndWordSayHowBadItIs) {
   EXPECT_TRUE(message_of(telling, {}).headline().starts_with("▲ Warning · "));
   telling.incident.urgency = Urgency::info;
   EXPECT_TRUE(message_of(telling, {}).headline().starts_with("● Info · "));
-  telling.incident.fired_again = telling.at;
+  telling.incident.fired_again = telling.incident.updated;
   telling.occasion = Occasion::changed;
   EXPECT_TRUE(message_of(telling, {}).headline().starts_with("● Info again · "));
+  telling.incident.updated += kSecond;  // somebody has acknowledged it
+  EXPECT_TRUE(message_of(telling, {}).headline().starts_with("● Info · "));
   telling.occasion = Occasion::resolved;
   EXPECT_TRUE(message_of(telling, {}).headline().starts_with("✓ Resolved · "));
   telling.occasion = Occasion::test;
