@@ -139,7 +139,22 @@ void Courier::settle(Attempt attempt, const Outcome& outcome, Ns now) {
   if (is_refused_digest || outcome.kind == Outcome::Kind::again)
     return put_off(std::move(attempt.words), outcome, now);
   failures_ = 0;
+  // Who took it before is most likely not the one who refuses it: a proxy, or a token that is being changed.
+  if (const Ns again = renewal_of(attempt, now); attempt.is_renewal && again != 0 && !is_gone) {
+    unsettled_ = [this, words = std::move(attempt.words), again] {
+      return outbox_->put_off(receiver_.name, words, again, false);
+    };
+    return;
+  }
   unsettled_ = [this, words = std::move(attempt.words), says = outcome.says] { return drop(words, says); };
+}
+
+// When it is told again; 0: never.
+Ns Courier::renewal_of(const Attempt& attempt, Ns now) const {
+  const Ns renewal = receiver_.notifier->renewal();
+  if (renewal == 0 || attempt.words.size() != 1) return 0;
+  const respond::Incident& incident = attempt.tellings[0].incident;
+  return incident.is_open() || now < incident.closed + limits_.renewed_after_end ? now + renewal : 0;
 }
 
 void Courier::arrived(Attempt attempt, Ns now) {
@@ -157,11 +172,7 @@ void Courier::arrived(Attempt attempt, Ns now) {
       if (receiver_.on_told) receiver_.on_told(what);
     }
   }
-  Ns again = 0;
-  if (const Ns renewal = receiver_.notifier->renewal(); renewal > 0 && attempt.words.size() == 1) {
-    const respond::Incident& incident = attempt.tellings[0].incident;
-    if (incident.is_open() || now < incident.closed + limits_.renewed_after_end) again = now + renewal;
-  }
+  const Ns again = renewal_of(attempt, now);
   {
     const std::lock_guard lock(mutex_);
     if (!attempt.is_renewal) ++state_.sent;

@@ -263,6 +263,19 @@ TEST_F(Couriers, ARenewalIsNotGivenUpAfterAnHour) {
   EXPECT_GE(courier_->state().last_sent, kStart + 4 * kHour - 2 * kMinute);
 }
 
+// By a proxy, while a token is changed: who is told each minute would say that it is over.
+TEST_F(Couriers, ARenewalThatIsRefusedIsTriedAgain) {
+  script_->renewal = kMinute;
+  begin();
+  put(incident_of(1), Occasion::opened);
+  courier_->step();
+  script_->answers.assign(2, {Outcome::Kind::for_good, "404: not found"});
+  run_until(kStart + 5 * kMinute);
+  EXPECT_EQ(times(), (Times{0, 60, 120, 180, 240, 300}));
+  EXPECT_EQ(courier_->state().failed, 2);
+  EXPECT_EQ(courier_->state().dropped, 0);
+}
+
 TEST_F(Couriers, WhatCannotBeWrittenDownIsNotBegun) {
   begin();
   put(incident_of(1));
