@@ -350,6 +350,24 @@ TEST_F(KindsTest, SlackCallsTheChannelWhenItBecomesWorse) {
   EXPECT_EQ(text_at(call, "/text").find("■ Critical"), 0U);
 }
 
+// It may well be, since it comes right behind the message that is amended.
+TEST_F(KindsTest, SlackCallsTheChannelOnceMoreWhereThatWasTooSoon) {
+  const std::string too_soon = http("200 OK", R"({"ok":false,"error":"ratelimited"})", "Retry-After: 1\r\n");
+  const std::string taken = http("200 OK", kTaken);
+  receiver_.answer_in_turn({taken, taken, too_soon, taken, taken, taken});
+  const auto notifier = bot();
+  std::string kept;
+  Telling telling = test_telling("step_time_up", Occasion::opened);
+  notifier->tell(telling, kept);
+  telling.incident.urgency = respond::Urgency::critical;
+  const Outcome outcome = notifier->tell(telling, kept);
+  EXPECT_EQ(outcome.kind, Kind::again);
+  EXPECT_EQ(outcome.pause, kSecond);
+  EXPECT_EQ(notifier->tell(telling, kept).kind, Kind::done);
+  ASSERT_EQ(asked(), 5U);  // posted; amended, called in vain; amended, called
+  EXPECT_TRUE(wire::read_object(body_of(receiver_.requests()[4]))->contains("reply_broadcast"));
+}
+
 // The message that said "Resolved" is amended, which nobody hears.
 TEST_F(KindsTest, SlackCallsTheChannelWhenItBeginsAgain) {
   receiver_.answer(http("200 OK", kTaken));

@@ -89,7 +89,11 @@ class SlackBot : public Notifier {
       kept.ts = said.ts;
     }
     if (said.outcome.kind != Outcome::Kind::done) return said.outcome;
-    if (is_amended) tell_if_worse(kept, telling, message, said.outcome);
+    if (is_amended && is_worse(kept, telling)) {
+      const Outcome called = call(kept, telling, message);
+      if (called.kind == Outcome::Kind::again) return called;  // to amend it once more changes nothing
+      if (called.kind != Outcome::Kind::done) said.outcome.says = called.says;
+    }
     kept.urgency = telling.occasion == Occasion::resolved ? -1 : static_cast<i64>(telling.incident.urgency);
     reply(kept, telling, said.outcome);
     if (telling.occasion != Occasion::test) kept_text = kept.text();
@@ -120,15 +124,19 @@ class SlackBot : public Notifier {
     return ask("chat.postMessage", content, now);
   }
 
+  static bool is_worse(const Kept& kept, const Telling& telling) {
+    return static_cast<i64>(telling.incident.urgency) > kept.urgency &&
+           telling.occasion != Occasion::resolved;
+  }
   // Nobody is called by a message that is amended: what has become worse, or begins again, is told the
   // channel as well.
-  void tell_if_worse(const Kept& kept, const Telling& telling, const Message& message, Outcome& outcome) {
-    if (static_cast<i64>(telling.incident.urgency) <= kept.urgency || telling.occasion == Occasion::resolved)
-      return;
-    const Said said = post({{"text", slack_fallback(message)}, {"mrkdwn", false}, {"reply_broadcast", true}},
-                           kept.ts, telling.at);
-    if (said.outcome.kind != Outcome::Kind::done)
-      outcome.says = "that it is worse, in its thread: " + said.outcome.says;
+  Outcome call(const Kept& kept, const Telling& telling, const Message& message) {
+    Outcome outcome = post({{"text", slack_fallback(message)}, {"mrkdwn", false}, {"reply_broadcast", true}},
+                           kept.ts, telling.at)
+                          .outcome;
+    if (outcome.kind != Outcome::Kind::done)
+      outcome.says = "that it is worse, in its thread: " + outcome.says;
+    return outcome;
   }
 
   // Details once there is a verdict, or that there is none, and where they change. The message has arrived:
