@@ -38,10 +38,18 @@ constexpr Ns kForGood = std::numeric_limits<Ns>::max();
 constexpr Ns kSilence = kMinute;  // nobody tells of it any more
 
 // Two users may call their jobs by one name.
-u64 key_of(const Sign& sign) {
-  Condition condition = sign.condition;
-  if (sign.is_of_host) condition.job = condition.user = "";
+u64 key_of(const Condition& condition) {
   return fingerprint(condition) ^ (condition.user.empty() ? 0 : fnv1a(condition.user));
+}
+
+// What is of the whole host is the same, whichever job it is of for the time being.
+u64 key_of(Sign& sign) {
+  if (!sign.is_of_host) return key_of(sign.condition);
+  std::string job = std::exchange(sign.condition.job, {}), user = std::exchange(sign.condition.user, {});
+  const u64 key = key_of(sign.condition);
+  sign.condition.job = std::move(job);
+  sign.condition.user = std::move(user);
+  return key;
 }
 
 // Such a table comes when there is something to tell; others come as long as their collector looks.

@@ -100,8 +100,10 @@ Incidents::Changes Incidents::take(const Condition& condition, Ns at, bool stand
          changes);
   } else if (rose && incident.state != IncidentState::pending) {
     if (incident.urgency == Urgency::critical) incident.part_of.clear();  // no longer only said with that one
-    move(*kept, incident.state, "it is more urgent", incident.told == 0 ? Word::verdict : Word::changed, at,
-         changes);
+    const bool is_settled =
+        incident.state == IncidentState::verdict || incident.state == IncidentState::inconclusive;
+    const Word first = is_settled ? Word::verdict : Word::opened;
+    move(*kept, incident.state, "it is more urgent", incident.told == 0 ? first : Word::changed, at, changes);
   } else if (is_new) {
     move(*kept, IncidentState::pending, "a condition fires", Word::none, at, changes);
   } else if (has_joined) {

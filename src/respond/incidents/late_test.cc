@@ -22,6 +22,14 @@ struct Leader {
          .rank = rank,
          .is_firing = is_firing});
   }
+  void lose_gpu(i64 rank) {
+    say({.rule = "gpu_fault",
+         .family = "gpu",
+         .urgency = Urgency::critical,
+         .job = "4711",
+         .host = "gpu01",
+         .rank = rank});
+  }
   void slow(bool is_firing = true) { say("step_time_up", "speed", 0, is_firing); }
   void pass(Ns time) {
     for (const Ns end = at + time; at < end;) {
@@ -75,16 +83,26 @@ TEST(Late, APartOfALargerOneThatBecomesCriticalIsToldByItself) {
     leader.pass(kMinute);
   }
   ASSERT_EQ(leader.told.size(), 1u);
-  leader.say({.rule = "gpu_fault",
-              .family = "gpu",
-              .urgency = Urgency::critical,
-              .job = "4711",
-              .host = "gpu01",
-              .rank = 5});
+  leader.lose_gpu(5);
   leader.pass(5 * kSecond);
   ASSERT_EQ(leader.told.size(), 2u);
   EXPECT_EQ(leader.told[1].incident.id(), "4711-gpu-1");
   EXPECT_EQ(leader.told[1].word, Word::verdict);
+}
+
+TEST(Late, WhatBecomesCriticalBeforeThereIsAVerdictIsToldAsOpened) {
+  Leader leader;
+  leader.slow();
+  leader.pass(4 * kSecond);
+  ASSERT_EQ(leader.incident().state, IncidentState::firing);
+  leader.say({.rule = "step_time_up",
+              .family = "speed",
+              .urgency = Urgency::critical,
+              .job = "4711",
+              .host = "gpu02",
+              .rank = 1});
+  ASSERT_EQ(leader.told.size(), 1u);
+  EXPECT_EQ(leader.told[0].word, Word::opened);
 }
 
 // What it was silenced for is not known any more: a silence of one rule is not one of what is worse.
@@ -102,12 +120,7 @@ TEST(Late, WhatBecomesCriticalAfterARestartIsToldThoughItWasSilenced) {
   after.say("gpu_throttled", "gpu", 5);
   after.pass(5 * kSecond);
   EXPECT_TRUE(after.told.empty());
-  after.say({.rule = "gpu_fault",
-             .family = "gpu",
-             .urgency = Urgency::critical,
-             .job = "4711",
-             .host = "gpu01",
-             .rank = 5});
+  after.lose_gpu(5);
   after.pass(5 * kSecond);
   EXPECT_EQ(after.told.size(), 1u);
 }

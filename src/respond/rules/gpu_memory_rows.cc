@@ -11,8 +11,6 @@ enum : size_t { kRemapFailed = kGpuColumns, kRemapPending };
 
 class GpuMemoryRows : public Watch {
  public:
-  explicit GpuMemoryRows(const Settings&) {}
-
   void see(const Sample& sample, const HostFacts&, std::vector<Sign>& signs) override {
     columns_.find(sample.table);
     for (size_t row = 0; row < sample.table.rows(); ++row) {
@@ -49,7 +47,7 @@ const Rule kGpuMemoryRows = {
     .recover = "1m",
     .tables = kTables,
     .settings = {},
-    .make = [](const Settings& s) -> std::unique_ptr<Watch> { return std::make_unique<GpuMemoryRows>(s); },
+    .make = [](const Settings&) -> std::unique_ptr<Watch> { return std::make_unique<GpuMemoryRows>(); },
 };
 
 }  // namespace spotter::respond
