@@ -46,6 +46,7 @@ class Rules {
   // Ends those that no sign ends: somebody says that it is mended.
   std::vector<Condition> resolve(u64 fingerprint, Ns at);
 
+  bool has_job(const std::string& job) const { return facts_.has(job); }  // on this host
   std::vector<Condition> firing() const;
   // Those that were said last `kRefresh` ago: who leads has to know that they last.
   std::vector<Condition> again(Ns at);

@@ -167,7 +167,7 @@ void Incidents::pass() {
   take_batches();
   const Ns now = parts_.host.unix_now();
   take(rules_.pass(now), now);
-  take(alerts_.pass(now), now);
+  take(alerts_.pass(now, [this](const std::string& job) { return rules_.has_job(job); }), now);
   changes_.pass(now, [this](const std::string& job) { return incidents_.is_open(job); });
   for (const respond::Condition& again : rules_.again(now)) say(again, now);
   shared_.pass(now);

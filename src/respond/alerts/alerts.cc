@@ -61,7 +61,14 @@ AlertAnswer Alerts::take(const AlertFrame& frame, const Alert& alert, const Call
     return answer;
   };
   if (is_ours(alert)) return say(AlertOutcome::linked, "it is Spotter's own, and begins nothing");
-  const auto known = kept_.find(alert.fingerprint);
+  auto known = kept_.find(alert.fingerprint);
+  // An alert may outlive its job (a host that is hot): it is about whoever is there now.
+  if (known != kept_.end() && known->second.was_job_here &&
+      std::ranges::find(residents, known->second.condition.job, &Resident::job) == residents.end()) {
+    end_with_job(known->second, at, conditions);
+    kept_.erase(known);
+    known = kept_.end();
+  }
   if (known != kept_.end()) {
     Kept& kept = known->second;
     answer.job = kept.condition.job;
@@ -135,10 +142,25 @@ bool Alerts::make_room() {
   return true;
 }
 
-std::vector<Condition> Alerts::pass(Ns at) {
+void Alerts::end_with_job(Kept& kept, Ns at, std::vector<Condition>& conditions) {
+  if (!kept.condition.is_firing) return;
+  kept.condition.is_firing = false;
+  kept.condition.has_job_ended = true;
+  kept.condition.at = at;
+  conditions.push_back(kept.condition);
+}
+
+std::vector<Condition> Alerts::pass(Ns at, const std::function<bool(const std::string&)>& is_here) {
   std::vector<Condition> conditions;
   for (auto it = kept_.begin(); it != kept_.end();) {
     Kept& kept = it->second;
+    const bool is_job_here = is_here(kept.condition.job);
+    if (kept.was_job_here && !is_job_here) {
+      end_with_job(kept, at, conditions);
+      it = kept_.erase(it);
+      continue;
+    }
+    kept.was_job_here = is_job_here;
     const bool is_forgotten = at - kept.heard > options_.forget;
     if (kept.condition.is_firing && (is_forgotten || at - kept.condition.at >= options_.refresh)) {
       kept.condition.at = at;

@@ -44,8 +44,8 @@ class Alerts {
   Result<std::vector<AlertAnswer>> take(const AlertFrame& frame, const Caller& caller,
                                         std::span<const Resident> residents, Ns at,
                                         std::vector<Condition>& conditions);
-  // What is to be said again, and what is over since nobody repeats it.
-  std::vector<Condition> pass(Ns at);
+  // What is to be said again, and what is over since nobody repeats it or its job has left this host.
+  std::vector<Condition> pass(Ns at, const std::function<bool(const std::string& job)>& is_here);
   // One that fired before this process. Others are not looked at.
   void adopt(const Condition& condition, Ns at);
   // Somebody says that it is mended: those of the job do not fire before they begin anew.
@@ -55,12 +55,14 @@ class Alerts {
  private:
   struct Kept {
     Ns starts = 0, heard = 0;
-    Condition condition = {};  // it fires, or is over
+    Condition condition = {};   // it fires, or is over
+    bool was_job_here = false;  // not before this host has been looked at, after a restart
   };
   AlertAnswer take(const AlertFrame& frame, const Alert& alert, const Caller& caller,
                    std::span<const Resident> residents, Ns at, std::vector<Condition>& conditions);
   bool has_room_for(const std::string& caller, Ns at);
   bool make_room();
+  static void end_with_job(Kept& kept, Ns at, std::vector<Condition>& conditions);
 
   AlertsOptions options_;
   std::map<std::string, Kept> kept_;  // by fingerprint

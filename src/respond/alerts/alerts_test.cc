@@ -91,7 +91,7 @@ class AlertsTest : public testing::Test {
                        if (job == denied) return fail(Code::denied, "not yours");
                        return {};
                      }},
-                    kResidents, at, conditions);
+                    residents, at, conditions);
     EXPECT_TRUE(answers);
     return answers.value_or(std::vector<AlertAnswer>());
   }
@@ -99,7 +99,14 @@ class AlertsTest : public testing::Test {
     return take({one}, truncated, caller).at(0).outcome;
   }
 
+  std::vector<Condition> pass(Ns now) {
+    return alerts.pass(now, [&](const std::string& job) {
+      return std::ranges::find(residents, job, &Resident::job) != residents.end();
+    });
+  }
+
   Alerts alerts{{.host = "gpu01", .most = 20}};
+  std::vector<Resident> residents = kResidents;
   std::vector<Condition> conditions;
   Ns at = kStart + kSecond;
   std::string denied;
@@ -221,16 +228,16 @@ TEST_F(AlertsTest, OverOnesMakeRoom) {
 
 TEST_F(AlertsTest, ItIsSaidAgainUntilNobodyRepeatsIt) {
   take({alert("a")});
-  EXPECT_TRUE(alerts.pass(at + kSecond).empty());
+  EXPECT_TRUE(pass(at + kSecond).empty());
   at += 31 * kSecond;
-  const auto again = alerts.pass(at);
+  const auto again = pass(at);
   ASSERT_EQ(again.size(), 1u);
   EXPECT_TRUE(again[0].is_firing);
   EXPECT_EQ(again[0].at, at);
-  const auto last = alerts.pass(at + 26 * kHour);
+  const auto last = pass(at + 26 * kHour);
   ASSERT_EQ(last.size(), 1u);
   EXPECT_FALSE(last[0].is_firing);
-  EXPECT_TRUE(alerts.pass(at + 27 * kHour).empty());
+  EXPECT_TRUE(pass(at + 27 * kHour).empty());
 }
 
 TEST_F(AlertsTest, ARestartKeepsThem) {
@@ -249,8 +256,44 @@ TEST_F(AlertsTest, ARestartKeepsThem) {
 TEST_F(AlertsTest, WhoResolvesItIsNotToldAgain) {
   take({alert("a")});
   alerts.resolve("4711");
-  EXPECT_TRUE(alerts.pass(at + kHour).empty());
+  EXPECT_TRUE(pass(at + kHour).empty());
   EXPECT_EQ(outcome(alert("a")), AlertOutcome::left_alone);
+}
+
+// A host that is hot is so under the next job, too, and who sends the alert goes on with the first one.
+TEST_F(AlertsTest, OneThatOutlivesItsJobIsTheNextOnes) {
+  const Alert hot = alert("a", {{"instance", "gpu01"}});
+  residents = {kResidents[0]};
+  EXPECT_EQ(take({hot}).at(0).job, "4711");
+  EXPECT_TRUE(pass(at + kSecond).empty());
+  residents = {kResidents[2]};
+  const auto answer = take({hot}).at(0);
+  EXPECT_EQ(answer.outcome, AlertOutcome::begins);
+  EXPECT_EQ(answer.job, "4712");
+  ASSERT_EQ(conditions.size(), 2u);
+  EXPECT_TRUE(conditions[0].job == "4711" && !conditions[0].is_firing && conditions[0].has_job_ended);
+  EXPECT_TRUE(conditions[1].job == "4712" && conditions[1].is_firing);
+}
+
+TEST_F(AlertsTest, ItEndsWithItsJob) {
+  take({alert("a")});
+  EXPECT_TRUE(pass(at + kSecond).empty());
+  residents.clear();
+  const auto ended = pass(at + 2 * kSecond);
+  ASSERT_EQ(ended.size(), 1u);
+  EXPECT_TRUE(!ended[0].is_firing && ended[0].has_job_ended);
+  EXPECT_TRUE(pass(at + kHour).empty());
+}
+
+// After a restart nothing is known of this host at first.
+TEST_F(AlertsTest, WhatWasAdoptedWaitsForItsJob) {
+  take({alert("a")});
+  Condition adopted = conditions.at(0);
+  alerts = Alerts({.host = "gpu01"});
+  alerts.adopt(adopted, at);
+  residents.clear();
+  EXPECT_TRUE(pass(at + kSecond).empty());
+  EXPECT_EQ(outcome(alert("a")), AlertOutcome::goes_on);
 }
 
 }  // namespace
