@@ -71,7 +71,8 @@ class Reader {
     return {};
   }
 
-  // The first step, from the one asked for, such that no coarser one goes back further within the range.
+  // The first step, from the one asked for, such that no coarser one goes back further within the range, by
+  // a row of it at least: between the rows of two blocks there is always a moment of which none is.
   Ns chosen_step() const {
     std::map<Ns, Ns> earliest;
     for (const Source& source : sources_) {
@@ -83,7 +84,7 @@ class Reader {
     auto chosen = earliest.upper_bound(query_.step);
     if (chosen != earliest.begin()) --chosen;
     for (auto it = chosen; it != earliest.end(); ++it) {
-      if (it->second < earliest.at(chosen->first)) chosen = it;
+      if (it->second + it->first <= earliest.at(chosen->first)) chosen = it;
     }
     return chosen->first;
   }

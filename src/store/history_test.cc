@@ -59,6 +59,19 @@ TEST(History, GivesBackWhatWasAppended) {
   check(ask(*history, everything()));
 }
 
+// Whichever moment it begins at, also one between the rows of two blocks.
+TEST(History, ARangeOfWhichAllIsThereIsNotMadeCoarser) {
+  const TestFolder folder;
+  auto history = open_history({folder.file()});
+  append_seconds(*history, 0, 1500);
+  for (i64 second = 700; second < 830; ++second) {
+    const auto tables = ask(*history, {.from_unix_ns = kStart + second * kSecond + kSecond / 2,
+                                       .to_unix_ns = kStart + 900 * kSecond});
+    ASSERT_EQ(tables.size(), 1u);
+    ASSERT_EQ(tables[0].rows(), 2 * static_cast<size_t>(899 - second)) << second;
+  }
+}
+
 TEST(History, GivesWantedMetricsOnly) {
   const TestFolder folder;
   const auto history = open_history({folder.file()});
