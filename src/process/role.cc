@@ -18,8 +18,10 @@ constexpr size_t kMostJob = 256;  // bytes of its name: anybody may write what h
 constexpr const char* kRank[] = {"RANK", "OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK", "SLURM_PROCID"};
 constexpr const char* kWorldSize[] = {"WORLD_SIZE", "OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "SLURM_NTASKS"};
 constexpr const char kRunId[] = "TORCHELASTIC_RUN_ID";
-constexpr const char* kJob[] = {"SLURM_JOB_ID", kRunId, "RAY_JOB_ID", "LSB_JOBID", "PBS_JOBID"};
-constexpr const char kGridEngineJob[] = "JOB_ID";  // a name that others use as well
+constexpr const char kRayJob[] = "RAY_JOB_ID";
+constexpr const char* kJob[] = {"SLURM_JOB_ID", kRunId, kRayJob, "LSB_JOBID", "PBS_JOBID"};
+constexpr const char kRayCluster[] = "RAY_CLUSTER_NAME";  // set by KubeRay
+constexpr const char kGridEngineJob[] = "JOB_ID";         // a name that others use as well
 constexpr const char kMpiJob[] = "PMIX_NAMESPACE";
 constexpr std::string_view kNoRunId = "none";  // as torchrun calls a run without --rdzv-id
 
@@ -85,8 +87,13 @@ std::string job_of(const ProcessFacts& p) {
   for (const char* name : kJob) {
     const std::string_view job = variable(p, name);
     const bool is_none = std::string_view(name) == kRunId && job == kNoRunId;
-    if (!job.empty() && !is_none) return std::string(job);
     is_torchrun = is_torchrun || is_none;
+    if (job.empty() || is_none) continue;
+    // Each cluster of Ray counts its jobs from one.
+    const bool is_ray = std::string_view(name) == kRayJob;
+    if (const std::string_view cluster = variable(p, kRayCluster); is_ray && !cluster.empty())
+      return fmt::format("{}-{}", cluster, job);
+    return std::string(job);
   }
   if (const std::string_view job = variable(p, kGridEngineJob); !job.empty() && has_grid_engine(p))
     return std::string(job);

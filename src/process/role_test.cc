@@ -104,6 +104,15 @@ TEST(Role, JobsOfGridEngineAndMpi) {
   EXPECT_EQ(job_of({{"PMIX_NAMESPACE", "slurm.pmix.7.0"}, {"SLURM_JOB_ID", "7"}}), "7");
 }
 
+TEST(Role, JobsOfSeveralRayClustersAreSeveral) {
+  const auto job_of = [](const Environment& environment) {
+    return identify(process(kScript, environment)).job;
+  };
+  EXPECT_EQ(job_of({{"RAY_JOB_ID", "02000000"}}), "02000000");
+  EXPECT_EQ(job_of({{"RAY_JOB_ID", "02000000"}, {"RAY_CLUSTER_NAME", "tune-x7k2p"}}), "tune-x7k2p-02000000");
+  EXPECT_EQ(job_of({{"RAY_CLUSTER_NAME", "tune-x7k2p"}}), "");
+}
+
 TEST(Role, WhatIsNoNumberIsNoRank) {
   for (const char* rank : {"", "x", "-1", "3x", "99999999999999999999"}) {
     const Identity i = identify(process(kScript, {{"RANK", rank}}));
