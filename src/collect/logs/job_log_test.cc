@@ -324,6 +324,38 @@ TEST_F(JobLogTest, LogsOfAPod) {
   EXPECT_EQ(told_.source, "log:torchtitan");
 }
 
+// A bar ends no line for a container's runtime: it writes what came in pieces of 16 KiB, both streams in one
+// file.
+TEST_F(JobLogTest, BarsInTheLogOfAPod) {
+  const std::string uid = "01234567-89ab-cdef-0123-456789abcdef", id(64, 'a');
+  machine_.write("var/log/containers/train_ml_main-" + id + ".log", "");
+  const std::string log = "var/log/pods/ml_train_" + uid + "/main/0.log";
+  machine_.write(log, "");
+  process(42, kRank0,
+          "/kubepods.slice/kubepods-pod01234567_89ab_cdef_0123_456789abcdef.slice/cri-containerd-" + id +
+              ".scope");
+  sample();
+  const auto bars = [](i64 first, i64 last) {
+    std::string text;
+    for (i64 i = first; i <= last; ++i)
+      text += fmt::format("\r 0%|\u2588{:130}| {}/90000 [00:{:02}<10:00, 10.00it/s]", "", i, i / 10);
+    return text;
+  };
+  const std::string first = bars(1, 100);
+  ASSERT_GT(first.size(), size_t{16} << 10);
+  std::string text = "2026-11-23T04:46:46.5Z stderr P " + first.substr(0, size_t{16} << 10) + "\n";
+  machine_.write(log, text);
+  sample();
+  text += "2026-11-23T04:46:47.0Z stdout F a line\n";
+  text += "2026-11-23T04:46:56.5Z stderr P " + first.substr(size_t{16} << 10) + bars(101, 180) + "\r\n";
+  machine_.write(log, text);
+  sample();
+  took();
+  EXPECT_EQ(told_.source, "log:tqdm");
+  EXPECT_EQ(told_.steps, 179);
+  EXPECT_EQ(count("cut_lines"), 0);
+}
+
 TEST_F(JobLogTest, FilesOfLaunchersToo) {
   process(42, kRank0);
   process(41, "SLURM_JOB_ID=7\0"s);

@@ -69,7 +69,10 @@ i64 JobLogs::read(const LineReaders& readers, Ns unix_now, Ns elapsed, i64 most_
   const i64 before = counts_.read_bytes;
   const i64 share = std::max<i64>(most_bytes / std::ssize(files_), 1);
   for (Tail& tail : files_)
-    tail.file.read(share, [&](const LogLine& line) { take_line(readers, tail, line, unix_now, elapsed); });
+    tail.file.read(share, [&](const LogLine& line) {
+      for_each_whole(tail, line,
+                     [&](const Whole& whole) { take_line(readers, tail, line, whole, unix_now, elapsed); });
+    });
   files_.remove_if([this](const Tail& tail) {
     if (tail.file.is_over()) loop_.leave(tail.id);
     return tail.file.is_over();
@@ -77,25 +80,24 @@ i64 JobLogs::read(const LineReaders& readers, Ns unix_now, Ns elapsed, i64 most_
   return counts_.read_bytes - before;
 }
 
-std::optional<JobLogs::Whole> JobLogs::whole_line(Tail& tail, const LogLine& line) {
-  if (!tail.file.found().is_pod) return Whole{line.text, line.offset, {}};
+void JobLogs::for_each_whole(Tail& tail, const LogLine& line, const std::function<void(const Whole&)>& act) {
+  if (!tail.file.found().is_pod) return act({line.text, line.offset, {}});
   const auto pod = parse_pod_line(line.text);
-  if (!pod) return {};
-  if (!std::exchange(tail.is_begun, pod->is_partial)) {
-    tail.begun.clear();
-    tail.begun_at = line.offset;
-  }
-  tail.begun += pod->text.substr(0, respond::LogSegments::kLongest - tail.begun.size());
-  if (pod->is_partial) return {};
-  return Whole{tail.begun, tail.begun_at, pod->stamp};
+  if (!pod) return;
+  Stream& stream = tail.streams[pod->is_error ? 1 : 0];
+  if (stream.segments.begin() == stream.segments.end()) stream.begun_at = line.offset;
+  const auto visit = [&](std::string_view text) {
+    act({text, stream.begun_at, pod->stamp});
+    stream.begun_at = line.offset;
+  };
+  stream.segments.add(pod->text, visit);
+  if (!pod->is_partial) stream.segments.add("\n", visit);
 }
 
-void JobLogs::take_line(const LineReaders& readers, Tail& tail, const LogLine& line, Ns unix_now,
-                        Ns elapsed) {
-  const auto whole = whole_line(tail, line);
-  if (!whole) return;
-  if (auto step = readers.steps.step(whole->text); step && step->step) {
-    if (!step->stamp) step->stamp = whole->stamp;
+void JobLogs::take_line(const LineReaders& readers, Tail& tail, const LogLine& line, const Whole& whole,
+                        Ns unix_now, Ns elapsed) {
+  if (auto step = readers.steps.step(whole.text); step && step->step) {
+    if (!step->stamp) step->stamp = whole.stamp;
     // A file is found at a look, and read from the next sample on.
     const Ns within = line.is_found_late ? kLookEvery + 2 * elapsed : elapsed;
     const bool is_timed = line.written && *line.written <= unix_now && *line.written > unix_now - within;
@@ -104,7 +106,7 @@ void JobLogs::take_line(const LineReaders& readers, Tail& tail, const LogLine& l
                .at = is_timed ? *line.written : unix_now,
                .at_within = is_timed ? kFileTimeWithin : within});
   }
-  take_kind(tail, *whole, take_fatal(readers, tail, *whole), unix_now);
+  take_kind(tail, whole, take_fatal(readers, tail, whole), unix_now);
 }
 
 // Of a traceback the line that counts is the one behind it: what was raised.

@@ -1,5 +1,6 @@
 // JobLogs: the logs of one job: its files, the loop whose steps they tell, its fatal lines. One thread.
 #pragma once
+#include <functional>
 #include <list>
 #include <set>
 #include <string>
@@ -49,12 +50,15 @@ class JobLogs {
   std::vector<FatalEvent> take_unusual() { return std::exchange(unusual_, {}); }
 
  private:
+  // What a pod itself wrote, in however many lines of its log.
+  struct Stream {
+    respond::LogSegments segments;
+    i64 begun_at = 0;
+  };
   struct Tail {
     u64 id = 0;
     LogFile file;
-    std::string begun = {};  // a line of a pod, as far as it has come
-    i64 begun_at = 0;
-    bool is_begun = false;
+    Stream streams[2] = {};  // of a pod: stdout and stderr
     bool is_in_traceback = false;
   };
   struct Whole {
@@ -62,10 +66,12 @@ class JobLogs {
     i64 offset = 0;
     std::optional<Ns> stamp;
   };
-  std::optional<Whole> whole_line(Tail& tail, const LogLine& line);
+  // The lines that a job wrote: of a pod's log none, one, or many.
+  static void for_each_whole(Tail& tail, const LogLine& line, const std::function<void(const Whole&)>& act);
   bool take_fatal(const LineReaders& readers, Tail& tail, const Whole& line);
   void take_kind(Tail& tail, const Whole& line, bool is_fatal, Ns unix_now);
-  void take_line(const LineReaders& readers, Tail& tail, const LogLine& line, Ns unix_now, Ns elapsed);
+  void take_line(const LineReaders& readers, Tail& tail, const LogLine& line, const Whole& whole, Ns unix_now,
+                 Ns elapsed);
 
   LogCounts counts_;  // files point to it
   std::list<Tail> files_;

@@ -13,8 +13,6 @@ namespace {
 
 Ns time_of(const timespec& time) { return time.tv_sec * kSecond + time.tv_nsec; }
 
-bool ends_line(char c) { return c == '\n' || c == '\r'; }
-
 }  // namespace
 
 Result<LogFile> LogFile::open(FoundLog found, bool from_its_end, LogCounts& counts) {
@@ -40,7 +38,7 @@ void LogFile::resume_at(i64 offset) {
   if (offset > 0 && pread(file_.fd, &before, 1, offset - 1) != 1) before = '\0';
   is_within_ = !ends_line(before);
   offset_ = base_ = offset;
-  segments_ = {};
+  segments_ = found_.is_pod ? respond::LogSegments::of_pod() : respond::LogSegments();
 }
 
 void LogFile::tell(std::string_view text, std::optional<Ns> written, const Visit& visit) {
@@ -67,7 +65,7 @@ void LogFile::read_to(i64 end, i64 most_bytes, Ns written, const Visit& visit) {
     counts_->read_bytes += n;
     offset_ += n;
     if (is_within_) {
-      const auto line = std::ranges::find_if(bytes, ends_line);
+      const auto line = std::ranges::find_if(bytes, [this](char c) { return ends_line(c); });
       const auto skipped = line == bytes.end() ? bytes.size() : static_cast<size_t>(line - bytes.begin()) + 1;
       bytes.remove_prefix(skipped);
       base_ += static_cast<i64>(skipped);

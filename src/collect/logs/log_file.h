@@ -56,6 +56,7 @@ class LogFile {
   explicit LogFile(FoundLog found, LogCounts& counts) : found_(std::move(found)), counts_(&counts) {}
   Result<void> begin(bool from_its_end);
   void resume_at(i64 offset);
+  bool ends_line(char c) const { return c == '\n' || (c == '\r' && !found_.is_pod); }
   void read_to(i64 end, i64 most_bytes, Ns written, const Visit& visit);
   void finish(const Visit& visit);
   void tell(std::string_view text, std::optional<Ns> written, const Visit& visit);

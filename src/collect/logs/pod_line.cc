@@ -19,7 +19,7 @@ std::optional<PodLine> parse_pod_line(std::string_view line) {
   const std::string_view tag = word();  // further ones come behind a colon
   if (!tag.starts_with('F') && !tag.starts_with('P')) return {};
   const auto moment = parse_moment(stamp);
-  return PodLine{moment ? std::optional(*moment) : std::nullopt, tag[0] == 'P', line};
+  return PodLine{moment ? std::optional(*moment) : std::nullopt, tag[0] == 'P', stream == "stderr", line};
 }
 
 }  // namespace spotter::collect

@@ -11,6 +11,7 @@ namespace spotter::collect {
 struct PodLine {
   std::optional<Ns> stamp;  // Unix time
   bool is_partial = false;
+  bool is_error = false;  // it is of stderr
   std::string_view text;
 };
 

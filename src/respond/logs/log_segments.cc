@@ -21,7 +21,7 @@ std::string without_colours(std::string_view text) {
 }
 
 void LogSegments::keep(std::string_view bytes) {
-  const size_t room = kLongest - open_.size();
+  const size_t room = longest_ - open_.size();
   if (bytes.size() > room && !is_cut_) {
     is_cut_ = true;
     ++cut_;
@@ -32,7 +32,7 @@ void LogSegments::keep(std::string_view bytes) {
 
 void LogSegments::add(std::string_view bytes, const Visit& visit) {
   for (;;) {
-    const size_t end = bytes.find_first_of("\n\r");
+    const size_t end = bytes.find_first_of(ends_);
     keep(bytes.substr(0, end));
     if (end == bytes.npos) return;
     ++end_;

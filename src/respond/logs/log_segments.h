@@ -1,6 +1,6 @@
 // LogSegments: from bytes of a log, as they come, to what a person sees as lines: it ends one at \n and at
 // \r, with which bars of progress are drawn again, keeps the first 4 KiB of each, and takes out the colours
-// of terminals. One thread.
+// of terminals. Of a pod's log only \n ends one: what the pod itself wrote is within it. One thread.
 #pragma once
 #include <functional>
 #include <string>
@@ -13,6 +13,15 @@ namespace spotter::respond {
 class LogSegments {
  public:
   static constexpr size_t kLongest = 4096;
+  // What containerd and CRI-O write of a pod's in one line at most, and what they put before it.
+  static constexpr size_t kLongestOfPod = (size_t{16} << 10) + 256;
+
+  static LogSegments of_pod() {
+    LogSegments segments;
+    segments.ends_ = "\n";
+    segments.longest_ = kLongestOfPod;
+    return segments;
+  }
 
   using Visit = std::function<void(std::string_view)>;
   void add(std::string_view bytes, const Visit& visit);
@@ -29,6 +38,8 @@ class LogSegments {
  private:
   void keep(std::string_view bytes);
 
+  std::string_view ends_ = "\n\r";
+  size_t longest_ = kLongest;
   i64 begin_ = 0, end_ = 0;
   std::string open_;
   bool is_cut_ = false;
