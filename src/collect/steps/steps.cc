@@ -45,6 +45,21 @@ constexpr Ns kRetry = kMinute;
 // What /proc tells of a process costs it and us more than its steps do: the kernel sums over all its threads.
 // One that has called the hook since is the one that was probed.
 constexpr Ns kLookAgain = 5 * kSecond;
+// A process that has not stepped for so long (a notebook) makes room for others of the same name.
+constexpr Ns kStays = kHour;
+
+// A process of a row, and when it stepped last.
+struct Stepper {
+  i64 pid = 0;
+  Ns last = 0;
+};
+
+// Of those that have one name a row is of the one that it was of before, so that its counter and its age are
+// one process's; else of the one that stepped last.
+bool is_rather(const Stepper& one, const Stepper& other, i64 before, Ns now) {
+  const auto stays = [&](const Stepper& s) { return s.pid == before && now - s.last < kStays; };
+  return stays(one) != stays(other) ? stays(one) : one.last > other.last;
+}
 
 class Steps : public Collector {
  public:
@@ -82,9 +97,10 @@ class Steps : public Collector {
     if (no_probes_)
       table.notes.add("no_probes", Severity::info, "only logs tell of steps: " + no_probes_->message);
     if (unnamed > 0)
-      table.notes.add("same_rank", Severity::loss,
-                      "processes that step have neither a job nor a rank of their own", -1,
-                      static_cast<i64>(unnamed));
+      table.notes.add(
+          "same_rank", Severity::loss,
+          "processes that step have neither a job nor a rank of their own: another one's steps are shown", -1,
+          static_cast<i64>(unnamed));
     return tables;
   }
 
@@ -103,10 +119,16 @@ class Steps : public Collector {
   // What a row is of. Its counter goes on where one process follows another.
   using Key = std::tuple<std::string, std::optional<i64>, std::string>;  // job, rank, user
   struct Rank {
-    i64 steps = 0;
-    size_t processes = 0;            // that step now
-    const Process* shown = nullptr;  // the one that stepped last
-    i64 pid = 0;
+    i64 pid = 0, steps = 0;
+    size_t processes = 0;  // that step now
+    const Process* shown = nullptr;
+    Stepper stepper = {};  // the one that is shown
+    i64 grown = 0;         // its steps since the sample before
+  };
+  struct LoggedRow {
+    i64 pid = 0, steps = 0;
+    i64 seen = 0;  // of the process's own count
+    const LoggedSteps* shown = nullptr;
   };
 
   i64 probes() const {
@@ -127,23 +149,29 @@ class Steps : public Collector {
     return unnamed;
   }
 
-  // Of a job whose steps are seen by probes a log says nothing more. Of those of a user that have no job the
-  // one is shown that told last.
+  // Of a job whose steps are seen by probes a log says nothing more. Those of a user that have no job are one
+  // row.
   size_t append_logged(Table& table, Ns now) {
     if (!logged_) return 0;
-    std::map<std::pair<std::string, std::string>, LoggedSteps> shown;
+    const std::vector<LoggedSteps> all = logged_->take(now);
+    const Ns unix_now = host_.unix_now();
+    for (auto& [key, row] : logged_rows_) row.shown = nullptr;
     size_t unnamed = 0;
-    for (LoggedSteps& job : logged_->take(now)) {
+    for (const LoggedSteps& job : all) {
       const bool is_probed = std::ranges::any_of(ranks_, [&](const auto& rank) {
         return std::get<0>(rank.first) == job.job && std::get<2>(rank.first) == job.user;
       });
       if (is_probed) continue;
-      const auto [it, is_new] = shown.try_emplace({job.job, job.user}, job);
-      if (is_new) continue;
-      ++unnamed;
-      if (job.last > it->second.last) it->second = std::move(job);
+      LoggedRow& row = logged_rows_[{job.job, job.user}];
+      const LoggedSteps* other = row.shown;
+      if (other) ++unnamed;
+      if (!other || is_rather({job.pid, job.last}, {other->pid, other->last}, row.pid, unix_now))
+        row.shown = &job;
     }
-    for (const auto& [key, job] : shown) {
+    std::erase_if(logged_rows_, [](const auto& row) { return !row.second.shown; });
+    for (auto& [key, row] : logged_rows_) {
+      const LoggedSteps& job = *row.shown;
+      count(row);
       std::vector<Ns> took, within;
       for (const respond::LoopStep& step : job.ended) {
         took.push_back(step.took);
@@ -154,9 +182,19 @@ class Steps : public Collector {
                     std::string_view(job.source), has_ended ? Value(lower_median(took)) : Value(),
                     has_ended ? Value(*std::ranges::max_element(within)) : Value(),
                     has_ended ? Value(*std::ranges::max_element(took)) : Value(),
-                    std::max<Ns>(0, host_.unix_now() - job.last), job.steps});
+                    std::max<Ns>(0, unix_now - job.last), row.steps});
     }
     return unnamed;
+  }
+
+  // Only growth of one process: another one has counted from elsewhere.
+  static void count(LoggedRow& row) {
+    const LoggedSteps& job = *row.shown;
+    const bool is_other = row.pid != 0 && row.pid != job.pid && job.job.empty();
+    if (is_other) row.seen = job.steps;
+    if (job.steps < row.seen) row.seen = 0;
+    row.steps += job.steps - std::exchange(row.seen, job.steps);
+    row.pid = job.pid;
   }
 
   void look_for_processes(Ns now) {
@@ -218,7 +256,7 @@ class Steps : public Collector {
   }
 
   void take_steps(Ns now) {
-    for (auto& [key, rank] : ranks_) rank = {.steps = rank.steps};
+    for (auto& [key, rank] : ranks_) rank = {.pid = rank.pid, .steps = rank.steps};
     for (auto& [pid, process] : processes_) {
       if (!process.marks) continue;
       const i64 grown = read(process);
@@ -230,13 +268,18 @@ class Steps : public Collector {
       const Who& who = process.who;
       if (who.user.empty()) continue;  // it has ended meanwhile
       Rank& rank = ranks_[{who.job, who.rank, who.user}];
-      rank.steps += grown;
       ++rank.processes;
-      if (rank.shown && process.last < rank.shown->last) continue;
+      const Stepper stepper{pid, process.last.value_or(0)};
+      if (rank.shown && !is_rather(stepper, rank.stepper, rank.pid, now)) continue;
       rank.shown = &process;
-      rank.pid = pid;
+      rank.stepper = stepper;
+      rank.grown = grown;
     }
     std::erase_if(ranks_, [](const auto& r) { return r.second.processes == 0; });
+    for (auto& [key, rank] : ranks_) {
+      rank.pid = rank.stepper.pid;
+      rank.steps += rank.grown;
+    }
   }
 
   // How many steps there were. Where there was no room for all times, those that are kept are the first ones:
@@ -268,6 +311,7 @@ class Steps : public Collector {
   u64 newcomers_ = 0;  // of the identities, when all were looked at
   Ns next_look_ = 0;
   std::map<Key, Rank> ranks_;
+  std::map<std::pair<std::string, std::string>, LoggedRow> logged_rows_;  // by job and user
 };
 
 }  // namespace

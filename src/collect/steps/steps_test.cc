@@ -143,9 +143,16 @@ TEST_F(StepsTest, TwoThatCannotBeToldApart) {
   sampled();
   trainer_.step(1);
   same.step(1);
-  const Table table = sampled();
+  Table table = sampled();
   EXPECT_EQ(table.rows(), 1u);
   EXPECT_EQ(table.notes.count("same_rank"), 1);
+  // Its counter is one process's, whichever of them steps.
+  const i64 shown = number(table, "pid");
+  EXPECT_EQ(number(table, "steps"), 1);
+  (shown == trainer_.pid() ? same : trainer_).step(5);
+  table = sampled();
+  EXPECT_EQ(number(table, "pid"), shown);
+  EXPECT_EQ(number(table, "steps"), 1);
 }
 
 // A job's log tells while no probe does; what is only logged is of another job.
@@ -213,6 +220,39 @@ TEST(Steps, OfLogsAlone) {
   EXPECT_EQ(sampled().rows(), 0u);
   logged->put({}, kHour);
   EXPECT_EQ(sampled().rows(), 0u);
+}
+
+// Of two runs of a user that have no job's name the row stays one's, until that has not stepped for an hour.
+TEST(Steps, TwoLogsWithoutAJob) {
+  TestMachine machine;
+  static Ns now;
+  now = 1'795'000'000 * kSecond;
+  Host host = machine.host();
+  host.unix_now = [] { return now; };
+  const auto logged = std::make_shared<LoggedStepsBoard>();
+  auto opened =
+      kSteps.open({.host = host, .identities = std::make_shared<Identities>(host), .logged_steps = logged});
+  ASSERT_TRUE(opened) << opened.error().message;
+  const Ns begin = now;
+  const auto sampled = [&](i64 steps_of_1, Ns last_of_1, i64 steps_of_2) {
+    logged->put({{.user = "alice", .pid = 1, .source = "log:own", .last = last_of_1, .steps = steps_of_1},
+                 {.user = "alice", .pid = 2, .source = "log:own", .last = now, .steps = steps_of_2}},
+                host.steady_now() + kMinute);
+    auto tables = ask(kSteps, **opened);
+    EXPECT_TRUE(tables);
+    const Table& table = tables->front();
+    EXPECT_EQ(table.rows(), 1u);
+    EXPECT_EQ(table.notes.count("same_rank"), 1);
+    return std::pair(table.integer(0, table.column("pid")), table.integer(0, table.column("steps")));
+  };
+  using Row = std::pair<i64, i64>;
+  EXPECT_EQ(sampled(24, begin + kSecond, 30'000), Row(1, 24));
+  now += kMinute;
+  EXPECT_EQ(sampled(25, begin + kSecond, 31'000), Row(1, 25));
+  now += kHour;
+  EXPECT_EQ(sampled(25, begin + kSecond, 32'000), Row(2, 25));
+  now += kSecond;
+  EXPECT_EQ(sampled(26, now, 32'001), Row(2, 26));
 }
 
 TEST(Steps, WhereThereAreNoProbes) {
