@@ -34,7 +34,8 @@ constexpr Field kColumns[] = {
     {"memory_limit_hits", Type::integer, Unit::count, Role::counter,
      "How often it was at the limit of memory."},
     {"oom_kills", Type::integer, Unit::count, Role::counter,
-     "Processes that were killed for want of memory."},
+     "Processes that were killed for want of memory; where a pod has a group, in all of the pod, since that "
+     "outlives the container."},
     {"processes", Type::integer, Unit::count, Role::value, "Processes and threads."},
     {"processes_limit", Type::integer, Unit::count, Role::value, "Processes and threads that it may have."},
     {"read_bytes", Type::integer, Unit::bytes, Role::counter, "Read from block devices."},
@@ -132,6 +133,14 @@ Value cores(std::optional<i64> quota, std::optional<i64> period) {
   return static_cast<double>(*quota) / static_cast<double>(*period);
 }
 
+// The group around a container's, where that is a pod's: ".../pod<uid>/<container>", or
+// ".../kubepods-pod<uid>.slice/<container>".
+std::string pod_of(const std::string& path, const Who& who) {
+  if (who.container.empty()) return {};
+  const std::string around = path.substr(0, path.rfind('/'));
+  return around.find("pod", around.rfind('/') + 1) == around.npos ? std::string() : around;
+}
+
 }  // namespace
 
 std::span<const Field> control_group_columns() { return kColumns; }
@@ -150,21 +159,54 @@ std::string limiting_group(const Who& who) {
 
 ControlGroup::ControlGroup(const Host& host, std::string path, Who who)
     : path_(std::move(path)), who_(std::move(who)) {
-  const std::string mount = host.sys + "/fs/cgroup";
-  is_v2_ = read_small_file(mount + "/cgroup.controllers", size_t{1} << 16).has_value();
+  mount_ = host.sys + "/fs/cgroup";
+  is_v2_ = read_small_file(mount_ + "/cgroup.controllers", size_t{1} << 16).has_value();
   if (is_v2_) {
-    for (const char* name : kV2) files_.emplace_back(fmt::format("{}{}/{}", mount, path_, name));
+    for (const char* name : kV2) files_.emplace_back(fmt::format("{}{}/{}", mount_, path_, name));
+    if (const std::string pod = pod_of(path_, who_); !pod.empty())
+      pod_.emplace(fmt::format("{}{}/{}", mount_, pod, kV2[memory_events]));
   } else {
     for (const auto& [controller, name] : kV1)
-      files_.emplace_back(fmt::format("{}/{}{}/{}", mount, controller, path_, name));
+      files_.emplace_back(fmt::format("{}/{}{}/{}", mount_, controller, path_, name));
   }
 }
 
+void ControlGroup::set_leaves(const std::set<std::string>& paths) {
+  if (is_v2_) return;
+  std::erase_if(leaves_, [&](const auto& leaf) {
+    const bool is_gone = !paths.contains(leaf.first);
+    if (is_gone) killed_in_gone_ += leaf.second.killed;
+    return is_gone;
+  });
+  for (const std::string& path : paths) {
+    const auto [controller, name] = kV1[v1_oom];
+    if (path != path_)
+      leaves_.try_emplace(
+          path, Leaf{.file = KernelFile(fmt::format("{}/{}{}/{}", mount_, controller, path, name))});
+  }
+}
+
+// What version 1 counts in a group is not counted in those around it.
+std::optional<i64> ControlGroup::killed_v1() {
+  const auto own = named(text_of(files_[v1_oom]), "oom_kill");
+  bool is_known = own.has_value();
+  i64 all = own.value_or(0) + killed_in_gone_;
+  for (auto& [path, leaf] : leaves_) {
+    const auto killed = named(text_of(leaf.file), "oom_kill");
+    is_known = is_known || killed;
+    leaf.killed = killed.value_or(leaf.killed);
+    all += leaf.killed;
+  }
+  return is_known ? std::optional(all) : std::nullopt;
+}
+
+// Of one that has gone only what is known of its pod.
 void ControlGroup::append_to(Table& table) {
   std::vector<Value> row{std::string_view(path_), or_null(who_.job),          or_null(who_.rank),
                          or_null(who_.user),      or_null(who_.container),    or_null(who_.container_name),
                          or_null(who_.pod),       or_null(who_.pod_namespace)};
   is_v2_ ? read_v2(row) : read_v1(row);
+  if (!is_there_ && !pod_) return;
   row.resize(table.columns());
   table.append(row);
 }
@@ -183,7 +225,9 @@ void ControlGroup::read_v2(std::vector<Value>& row) {
     row.push_back(or_null(files_[file].read_number()));
   const std::string_view events = text_of(files_[memory_events]);
   row.push_back(or_null(named(events, "max")));
-  row.push_back(or_null(named(events, "oom_kill")));
+  const auto killed = named(events, "oom_kill");
+  const auto killed_in_pod = pod_ ? named(text_of(*pod_), "oom_kill") : std::nullopt;
+  row.push_back(or_null(killed_in_pod ? killed_in_pod : killed));
   for (const V2 file : {pids_current, pids_max}) row.push_back(or_null(files_[file].read_number()));
   const auto [read, written] = read_and_written(text_of(files_[io_stat]));
   row.push_back(or_null(read));
@@ -206,7 +250,7 @@ void ControlGroup::read_v1(std::vector<Value>& row) {
   row.push_back(limit && *limit < kNoLimit ? Value(*limit) : Value());
   row.emplace_back();
   row.push_back(or_null(files_[v1_failures].read_number()));
-  row.push_back(or_null(named(text_of(files_[v1_oom]), "oom_kill")));
+  row.push_back(or_null(killed_v1()));
   for (const V1 file : {v1_pids, v1_pids_max}) row.push_back(or_null(files_[file].read_number()));
 }
 

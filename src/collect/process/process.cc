@@ -319,9 +319,12 @@ class Processes : public Collector {
   // The groups of the processes that there are, each with what all its processes have in common.
   void know_groups() {
     std::map<std::string, std::vector<Who>> members;
+    std::map<std::string, std::set<std::string>> leaves;
     for (const auto& [pid, tracked] : tracked_) {
       const std::string path = limiting_group(tracked.who);
-      if (!path.empty()) members[path].push_back(tracked.who);
+      if (path.empty()) continue;
+      members[path].push_back(tracked.who);
+      leaves[path].insert(tracked.who.cgroup);
     }
     std::map<std::string, ControlGroup> groups;
     groups_left_out_ = 0;
@@ -335,7 +338,8 @@ class Processes : public Collector {
         groups.emplace(path, ControlGroup(host_, path, owner_of(who)));
       }
     }
-    groups_ = std::move(groups);
+    for (auto& [path, group] : groups) group.set_leaves(leaves[path]);
+    leaving_ = std::exchange(groups_, std::move(groups));
   }
 
   void know_jobs() {
@@ -349,6 +353,8 @@ class Processes : public Collector {
   Table groups() {
     Table table("cgroup", control_group_columns());
     for (auto& [path, group] : groups_) group.append_to(table);
+    for (auto& [path, group] : leaving_) group.append_to(table);
+    leaving_.clear();
     std::erase_if(groups_, [](const auto& entry) { return !entry.second.is_there(); });
     return table;
   }
@@ -368,7 +374,8 @@ class Processes : public Collector {
   i64 number_ = 0;                         // of samples
   i64 longest_turn_ = 1, groups_left_out_ = 0;
   JobTotals totals_;
-  std::map<std::string, ControlGroup> groups_;  // by path
+  std::map<std::string, ControlGroup> groups_;   // by path
+  std::map<std::string, ControlGroup> leaving_;  // without processes since the last sample: told once more
   JobDetails details_;
 };
 
