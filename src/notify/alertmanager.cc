@@ -72,6 +72,8 @@ json::object annotations_of(const Telling& telling, const Message& m) {
   return all;
 }
 
+bool is_wrong(int status) { return status == 400 || status == 422; }
+
 class Alertmanager : public Notifier {
  public:
   Alertmanager(std::vector<std::unique_ptr<Endpoint>> members, net::Headers headers,
@@ -122,7 +124,11 @@ class Alertmanager : public Notifier {
       return kind == Outcome::Kind::done ? 0 : kind == Outcome::Kind::again ? 1 : 2;
     };
     for (const auto& member : members_) {
-      Outcome outcome = member->outcome_of(member->post(body, headers_), now);
+      const auto answer = member->post(body, headers_);
+      Outcome outcome = member->outcome_of(answer, now);
+      // Alertmanager itself refuses nothing else: a proxy, or a token that is being changed.
+      if (outcome.kind == Outcome::Kind::for_good && !is_wrong(answer->status))
+        outcome.kind = Outcome::Kind::again;
       if (!outcome.says.empty()) says += (says.empty() ? "" : "; ") + outcome.says;
       if (rank(outcome.kind) <= rank(best.kind)) best = std::move(outcome);
     }

@@ -123,7 +123,7 @@ Ns Courier::tell(std::vector<Word> words, Ns now) {
 }
 
 void Courier::settle(Attempt attempt, const Outcome& outcome, Ns now) {
-  if (outcome.kind == Outcome::Kind::done) return arrived(std::move(attempt), now);
+  if (outcome.kind == Outcome::Kind::done) return arrived(std::move(attempt), outcome.says, now);
   say(outcome.says);
   const bool is_gone = outcome.kind == Outcome::Kind::gone;
   {
@@ -157,7 +157,7 @@ Ns Courier::renewal_of(const Attempt& attempt, Ns now) const {
   return incident.is_open() || now < incident.closed + limits_.renewed_after_end ? now + renewal : 0;
 }
 
-void Courier::arrived(Attempt attempt, Ns now) {
+void Courier::arrived(Attempt attempt, const std::string& says, Ns now) {
   failures_ = 0;
   if (attempt.makes_noise) {
     messages_.push_back(now);
@@ -173,11 +173,13 @@ void Courier::arrived(Attempt attempt, Ns now) {
     }
   }
   const Ns again = renewal_of(attempt, now);
+  // One of several receivers has not taken it, or a part of it was refused.
+  if (!says.empty()) say(says);
   {
     const std::lock_guard lock(mutex_);
     if (!attempt.is_renewal) ++state_.sent;
     state_.last_sent = now;
-    if (!std::exchange(state_.last_error, {}).empty())
+    if (says.empty() && !std::exchange(state_.last_error, {}).empty())
       log_limit_.log(Level::info, steady_clock_now(),
                      fmt::format("notifier {}: works again", receiver_.name));
   }

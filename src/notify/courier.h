@@ -83,7 +83,7 @@ class Courier {
   Ns choose(std::vector<Word> words, Ns now);
   Ns tell(std::vector<Word> words, Ns now);
   void settle(Attempt attempt, const Outcome& outcome, Ns now);
-  void arrived(Attempt attempt, Ns now);
+  void arrived(Attempt attempt, const std::string& says, Ns now);
   Ns renewal_of(const Attempt& attempt, Ns now) const;
   void put_off(std::vector<Word> words, const Outcome& outcome, Ns now);
   bool is_over(const Word& word, Ns now) const;

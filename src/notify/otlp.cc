@@ -6,13 +6,13 @@
 #include "notify/message.h"
 #include "notify/secret.h"
 #include "notify/words.h"
+#include "sink/otlp_answer.h"
 #include "sink/protobuf.h"
 
 namespace spotter::notify {
 namespace {
 
 using respond::Incident;
-using sink::ProtobufReader;
 using sink::ProtobufWriter;
 
 constexpr const char* kUrl = "http://localhost:4318";
@@ -114,22 +114,12 @@ std::string encoded(const Telling& telling, const Surroundings& surroundings) {
   return out.take();
 }
 
-// What ExportLogsServiceResponse says against it; empty: it has taken it.
-std::string refusal_in(const std::string& body) {
-  constexpr u32 kPartialSuccess = 1, kRejected = 1, kMessage = 2;
-  ProtobufReader reader(body);
-  u64 rejected = 0;
-  std::string message;
-  while (reader.next()) {
-    if (reader.field != kPartialSuccess) continue;
-    ProtobufReader part(reader.text);
-    while (part.next()) {
-      if (part.field == kRejected) rejected = part.integer;
-      if (part.field == kMessage) message = std::string(part.text);
-    }
-  }
-  if (rejected == 0) return {};
-  return message.empty() ? "it has rejected the record" : message;
+// What speaks against that it has taken it; empty: nothing.
+std::string refusal_in(const net::HttpAnswer& reply) {
+  const auto answer = sink::read_otlp_answer(reply);
+  if (!answer) return "what it answers is not OTLP's; is this its URL?";
+  if (answer->rejected == 0) return {};
+  return answer->message.empty() ? "it has rejected the record" : answer->message;
 }
 
 class Otlp : public Notifier {
@@ -142,9 +132,8 @@ class Otlp : public Notifier {
   Outcome tell(const Telling& telling, std::string& /*kept*/) override {
     const auto answer = endpoint_->post(encoded(telling, surroundings_), headers_);
     Outcome outcome = endpoint_->outcome_of(answer, telling.at);
-    if (outcome.kind != Outcome::Kind::done || answer->content_type.starts_with("application/json"))
-      return outcome;
-    const std::string refusal = refusal_in(answer->body);
+    if (outcome.kind != Outcome::Kind::done) return outcome;
+    const std::string refusal = refusal_in(*answer);
     if (!refusal.empty())
       outcome = {Outcome::Kind::for_good,
                  fmt::format("{}: {}", endpoint_->shown(), endpoint_->said(refusal))};

@@ -1,5 +1,6 @@
 // pagerduty: Events API v2 (developer.pagerduty.com/docs/events-api-v2). One alert for each time an incident
-// is opened: what becomes known later is added to it, and its end resolves it.
+// is opened: what becomes known later is added to it, and its end resolves it. What becomes worse is another
+// alert, and the one before is over: events of an alert that somebody has acknowledged call nobody.
 #include "base/moment.h"
 #include "base/text/utf8.h"
 #include "net/digest.h"
@@ -22,8 +23,10 @@ constexpr size_t kMostKey = 255, kMostSummary = 1024;  // bytes; characters
 constexpr Ns kBusyPause = 30 * kSecond;                // of about 120 events a minute
 
 // The same whoever tells of it; another one each time it is opened, so that a late end closes no other.
-std::string dedup_key(const Incident& i) {
-  const std::string key = to_printable(fmt::format("spotter/{}/{}", i.key(), i.n));
+// `worse`: the severity to which it has risen since it was told first; mostly empty.
+std::string dedup_key(const Incident& i, const std::string& worse) {
+  const std::string key =
+      to_printable(fmt::format("spotter/{}/{}{}{}", i.key(), i.n, worse.empty() ? "" : "/", worse));
   if (key.size() <= kMostKey) return key;
   const std::string digest = net::sha256(key);
   std::string_view rest = key;
@@ -59,8 +62,10 @@ json::object details(const Telling& telling, const Message& m) {
 
 // What it was told of an incident.
 struct Kept {
-  std::string payload;   // digest of the last one; empty: it is resolved there
-  Ns acknowledged = -1;  // when what it was told of last was said
+  std::string payload = {};  // digest of the last one; empty: it is resolved there
+  i64 urgency = -1;          // the highest; -1: it was told of nothing
+  std::string worse = {};    // of which alert it was told last
+  Ns acknowledged = -1;      // when what it was told of last was said
 
   static Kept of(const std::string& text) {
     Kept kept;
@@ -68,9 +73,14 @@ struct Kept {
     if (!object) return kept;
     kept.payload = wire::text_of(*object, "payload").value_or(std::nullopt).value_or("");
     kept.acknowledged = wire::integer_of(*object, "acknowledged").value_or(std::nullopt).value_or(-1);
+    kept.urgency = wire::integer_of(*object, "urgency").value_or(std::nullopt).value_or(-1);
+    kept.worse = wire::text_of(*object, "worse").value_or(std::nullopt).value_or("");
     return kept;
   }
-  std::string text() const { return wire::json_text({{"payload", payload}, {"acknowledged", acknowledged}}); }
+  std::string text() const {
+    return wire::json_text(
+        {{"payload", payload}, {"acknowledged", acknowledged}, {"urgency", urgency}, {"worse", worse}});
+  }
 };
 
 class PagerDuty : public Notifier {
@@ -91,23 +101,39 @@ class PagerDuty : public Notifier {
   // An acknowledgement alone changes nothing else of an alert, and is lost on one that is resolved.
   Outcome tell(const Telling& telling, Kept& kept) {
     const Incident& i = telling.incident;
-    const std::string key = dedup_key(i);
-    if (telling.occasion == Occasion::resolved) {
-      kept.payload.clear();
-      return send(telling, "resolve", key);
-    }
+    if (telling.occasion == Occasion::resolved) return resolve(telling, kept);
+    const auto urgency = static_cast<i64>(i.urgency);
+    const bool is_worse = !kept.payload.empty() && kept.urgency >= 0 && urgency > kept.urgency;
+    const std::string before = dedup_key(i, kept.worse);
+    if (is_worse) kept.worse = urgency_name(i.urgency);
+    kept.urgency = std::max(kept.urgency, urgency);
+    const std::string key = dedup_key(i, kept.worse);
     json::object event;
     add_payload(event, telling);
     const std::string payload = net::sha256(wire::json_text(event)).substr(0, 16);
-    const bool is_known = i.acknowledged && payload == kept.payload;
+    const bool is_known = payload == kept.payload;
     const bool is_new = i.acknowledged && i.acknowledged->at != kept.acknowledged;
     kept.payload = payload;
     if (i.acknowledged) kept.acknowledged = i.acknowledged->at;
-    if (!is_known) {
+    if (!is_known || !is_new) {
       Outcome outcome = send(telling, "trigger", key);
+      if (is_worse && outcome.kind == Outcome::Kind::done) outcome = send(telling, "resolve", before);
       if (outcome.kind != Outcome::Kind::done || !is_new) return outcome;
     }
     return send(telling, "acknowledge", key);
+  }
+
+  // Of one that another host has told of nobody here knows which alerts there are: the end of one that is not
+  // there is nothing.
+  Outcome resolve(const Telling& telling, Kept& kept) {
+    const Incident& i = telling.incident;
+    const bool is_of_others = kept.urgency < 0 && i.urgency == respond::Urgency::critical;
+    const std::string worse = is_of_others ? urgency_name(i.urgency) : kept.worse;
+    Outcome outcome = send(telling, "resolve", dedup_key(i, {}));
+    if (!worse.empty() && outcome.kind == Outcome::Kind::done)
+      outcome = send(telling, "resolve", dedup_key(i, worse));
+    kept = {.acknowledged = kept.acknowledged};
+    return outcome;
   }
 
   // Nobody is to look for what is wrong: it is over at once.

@@ -34,6 +34,13 @@ class NotifierTest : public testing::Test {
     EXPECT_TRUE(opened) << opened.error().message;
     return opened ? std::move(*opened) : nullptr;
   }
+  std::unique_ptr<Notifier> pager() {
+    return open("pagerduty", {{"key_file", secret("routing", "R0UT1NG")}, {"url", receiver_.url()}});
+  }
+  Outcome tell(Notifier& notifier, Occasion occasion, std::string* kept = nullptr) {
+    std::string none;
+    return notifier.tell(test_telling("step_time_up", occasion), kept ? *kept : none);
+  }
   static Error error_of(const std::string& kind, const Settings& settings) {
     const auto opened = open_notifier(kind, settings, surroundings());
     EXPECT_FALSE(opened);

@@ -2,13 +2,13 @@
 // metrics. opentelemetry.io/docs/specs/otlp, "OTLP/HTTP".
 #include <algorithm>
 #include <deque>
-#include <optional>
 
 #include "base/gzip_writer.h"
 #include "base/system/host.h"
 #include "base/text/utf8.h"
 #include "sink/host_name.h"
 #include "sink/list.h"
+#include "sink/otlp_answer.h"
 #include "sink/otlp_encoder.h"
 #include "sink/otlp_settings.h"
 #include "sink/protobuf.h"
@@ -18,35 +18,6 @@ namespace {
 
 constexpr size_t kMostBody = size_t{4} << 20;  // before compression
 constexpr size_t kMostWords = 200;             // bytes of what the other side says
-
-namespace response {
-constexpr u32 kPartialSuccess = 1;
-}
-namespace partial_success {
-constexpr u32 kRejectedPoints = 1, kMessage = 2;
-}
-
-struct Answer {
-  i64 rejected = 0;
-  std::string message;
-};
-
-// ExportMetricsServiceResponse; nullopt: it is none.
-std::optional<Answer> read_answer(const std::string& body) {
-  Answer answer;
-  ProtobufReader reader(body);
-  while (reader.next()) {
-    if (reader.field != response::kPartialSuccess) continue;
-    ProtobufReader part(reader.text);
-    while (part.next()) {
-      if (part.field == partial_success::kRejectedPoints) answer.rejected = static_cast<i64>(part.integer);
-      if (part.field == partial_success::kMessage) answer.message = std::string(part.text);
-    }
-    if (part.is_broken) return std::nullopt;
-  }
-  if (reader.is_broken || answer.rejected < 0) return std::nullopt;
-  return answer;
-}
 
 std::string in_words(std::string text) {
   text.resize(std::min(text.size(), kMostWords));
@@ -134,8 +105,7 @@ class Otlp : public Sink {
 
   // A page of some other server may come with status 200, too: what it says has to be an answer.
   void taken(const net::HttpAnswer& reply, Delivery& delivery) {
-    if (reply.content_type.starts_with("application/json") && reply.body.starts_with('{')) return;
-    const auto answer = read_answer(reply.body);
+    const auto answer = read_otlp_answer(reply);
     if (!answer) {
       delivery.result = fail(Code::invalid, "{}: what it answers is not OTLP's; is this its URL? {}", shown(),
                              in_words(reply.body));
