@@ -38,10 +38,12 @@ std::string what_of(const Telling& telling, Leave leave, size_t most = std::stri
   const Incident& i = telling.incident;
   const bool is_over = telling.occasion == Occasion::resolved && i.ending == Ending::over;
   std::string text = whose(i, leave) + ": " + cut_characters(symptom_text(i), most);
-  if (is_over && !is_moment(i))
+  const bool is_by_hand = is_over && !i.resolved_by.empty();
+  if (is_over && !is_by_hand && !is_moment(i))
     return text + fmt::format(", {} ({})", clocks_text(began(i), ended(telling), telling.at),
                               length_text(ended(telling) - began(i)));
   if (began(i) > 0) text += (is_moment(i) ? " at " : " since ") + clock_text(began(i), telling.at);
+  if (is_by_hand) return text + "; resolved by " + clean(i.resolved_by, kMostName);
   if (is_over) return text + "; over since " + clock_text(ended(telling), telling.at);
   // Where metrics alone say the cause it is what was said already.
   if (i.verdict && i.verdict->cause != i.symptom.rule) {

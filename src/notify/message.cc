@@ -93,9 +93,11 @@ std::string who_of(const Telling& telling) {
   const Incident& i = telling.incident;
   const bool is_closed = telling.occasion == Occasion::resolved;
   const bool is_over = is_closed && i.ending == Ending::over;
-  const bool is_mended = is_over && !i.has_job_ended;
+  const bool is_by_hand = is_over && !i.resolved_by.empty();
+  const bool is_mended = is_over && !is_by_hand && !i.has_job_ended;
   std::string ended;
-  if (is_over && !is_mended) ended = "Nothing is known to be mended: the job ended or began anew. ";
+  if (is_by_hand) ended = "Who resolved it says that it is mended; it was not seen to end. ";
+  if (is_over && i.has_job_ended) ended = "Nothing is known to be mended: the job ended or began anew. ";
   if (is_closed && i.ending == Ending::new_normal)
     ended = "Nothing was mended: it has lasted so long that it counts as normal. ";
   if (is_closed && i.ending == Ending::not_known)
@@ -157,7 +159,7 @@ std::vector<EvidenceLine> all_evidence(const Incident& i) {
         {worst.rule == kAlert ? "the alert says" : logged_by(worst.rank), clean(worst.text, kMostQuoted)});
   for (const Condition& c : i.conditions) {
     // Of a job that is the first thing that is said; of several, all but the first have to be.
-    const bool is_first = i.shared_by ? &c == &i.conditions.front() : c.rule == i.symptom.rule;
+    const bool is_first = i.shared_by ? &c == &i.conditions.front() : says_the_same(c, worst);
     if (is_first || !c.is_firing) continue;
     all.push_back({i.shared_by ? condition_text(c) + of_job(c) : condition_text(c), {}});
     if (quotes_others(c) && !c.text.empty()) all.back().quoted = clean(c.text, kMostQuoted);

@@ -117,6 +117,9 @@ TEST(MessageTest, EachRuleOnEachOccasion) {
   Telling ended = test_telling("step_time_up", Occasion::resolved);
   ended.incident.has_job_ended = true;
   all += fmt::format("== step_time_up ends: with the job\n{}\n", text_of(message_of(ended, {})));
+  Telling by_hand = test_telling("step_time_up", Occasion::resolved);
+  by_hand.incident.resolved_by = "carol";
+  all += fmt::format("== step_time_up ends: by hand\n{}\n", text_of(message_of(by_hand, {})));
   Telling one = test_telling("step_time_up", Occasion::verdict);
   one.incident.shared_incident = "gpu05-speed-1-shared";
   all += fmt::format("== step_time_up verdict of one of several jobs\n{}\n", text_of(message_of(one, {})));
@@ -358,6 +361,27 @@ TEST(RedactTest, AHostIsTheSameInAllTextsAndOnlyAsAWord) {
   EXPECT_TRUE(i.led_by.starts_with("host-")) << i.led_by;
 }
 
+// Launchers call jobs by the host on which they meet.
+TEST(RedactTest, AJobThatIsCalledByAHost) {
+  for (const char* id : {"torchrun-gpu31.site:29500", "torchrun-[gpu31.site]:29500",
+                         "prterun-gpu31.site-512@1", "17.gpu31.site", "17[3].gpu31.site"}) {
+    Telling telling = test_telling("step_time_up", Occasion::verdict);
+    Incident& i = telling.incident;
+    i.job.id = i.conditions.at(0).job = id;
+    i.part_of = "gpu31.site-storage-2";
+    i.report = ReportOfIncident{.host = "gpu05", .uid = 1007};
+    i.evidence.push_back({.says = "it waits", .command = fmt::format("spotter captures --job {}", id)});
+    redact(i, {.hosts = true, .users = true});
+    const std::string text = text_of(message_of(telling, {})) + wire::json_text(wire::to_json(i));
+    EXPECT_EQ(text.find("gpu31"), text.npos) << text;
+    EXPECT_EQ(text.find("1007"), text.npos) << text;
+    EXPECT_NE(i.job.id.find(redacted_host("gpu31.site")), i.job.id.npos) << i.job.id;
+  }
+  Incident plain{.job = {.id = "v1.2-llama"}};
+  redact(plain, {.hosts = true});
+  EXPECT_EQ(plain.job.id, "v1.2-llama");
+}
+
 TEST(RedactTest, AHostThatSeveralJobsShareIsTheSameInEach) {
   Telling telling = shared_telling(Occasion::verdict);
   telling.incident.shared_by->hosts = {"gpu05", "gpu66"};
@@ -419,6 +443,30 @@ TEST(MessageTest, AnAlertOfOthers) {
   EXPECT_NE(text.find("the alert says: “"), std::string::npos) << text;
   EXPECT_EQ(text.find("b3d8110e"), std::string::npos) << text;
   EXPECT_EQ(text.find('\x1b'), std::string::npos) << text;
+}
+
+// Only what says the same is counted as the same; the others have names.
+TEST(MessageTest, SeveralAlertsOfAJobAreNamed) {
+  Telling telling = test_telling("step_time_up", Occasion::opened);
+  Incident& i = telling.incident;
+  i.family = "alert";
+  i.verdict.reset();
+  i.evidence.clear();
+  i.symptom = {.rule = "alert", .source = "am:DiskFull", .since = i.opened, .hosts = 1};
+  i.conditions.clear();
+  for (const char* name : {"am:DiskFull", "am:NodeHot", "am:DiskFull", "am:NfsSlow"})
+    i.conditions.push_back({.rule = "alert",
+                            .family = "alert",
+                            .job = "4711",
+                            .host = "gpu01",
+                            .device = fmt::format("alert {}", i.conditions.size()),
+                            .source = name});
+  i.condition_count = 4;
+  const std::string text = text_of(message_of(telling, {}));
+  EXPECT_NE(text.find("alert DiskFull fires; the same on 1 more; and 2 other alerts"), text.npos) << text;
+  EXPECT_NE(text.find("alert NodeHot fires"), text.npos) << text;
+  EXPECT_NE(text.find("alert NfsSlow fires"), text.npos) << text;
+  EXPECT_EQ(text.find("DiskFull", text.find("DiskFull") + 1), text.npos) << text;
 }
 
 }  // namespace

@@ -26,7 +26,7 @@ constexpr size_t kDigits = 8;
 template <class F>
 void for_each_text(Incident& i, F act) {
   for (std::string* text :
-       {&i.led_by, &i.host, &i.job.name, &i.job.user, &i.symptom.source, &i.shared_incident})
+       {&i.led_by, &i.host, &i.job.name, &i.job.user, &i.symptom.source, &i.shared_incident, &i.resolved_by})
     act(*text);
   if (i.report) act(i.report->host);
   if (i.shared_by)
@@ -131,11 +131,14 @@ void redact_users(Incident& i) {
     for (const std::string& user : {c.user, owner_in(c)}) users.insert(user);
   for (const ChangeBefore& c : i.changes) users.insert(c.by);
   if (i.acknowledged) users.insert(i.acknowledged->by);
+  users.insert(i.resolved_by);
   leave_out(i, users);
   i.job.user.clear();
   for (Condition& c : i.conditions) c.user.clear();
   for (ChangeBefore& c : i.changes) c.by.clear();
   if (i.acknowledged) i.acknowledged->by = "somebody";
+  if (!i.resolved_by.empty()) i.resolved_by = "somebody";
+  if (i.report) i.report->uid.reset();
 }
 
 // The host whose jobs share it, by its id.
@@ -203,6 +206,28 @@ void add_addresses_in(const std::string& text, Words& hosts) {
   }
 }
 
+// The host that a launcher has called a job by: "torchrun-gpu01:29500", "prterun-gpu01-512@1" (MPI),
+// "17.server" (PBS).
+std::string host_in_job(const std::string& id) {
+  const auto between = [&](std::string_view prefix, char end) {
+    const size_t at = id.rfind(end);
+    return id.starts_with(prefix) && at != id.npos && at > prefix.size()
+               ? id.substr(prefix.size(), at - prefix.size())
+               : std::string();
+  };
+  if (std::string host = between("torchrun-", ':'); !host.empty())
+    return host.front() == '[' ? host.substr(1, host.size() - 2) : host;
+  if (std::string host = between("prterun-", '-'); !host.empty()) return host;
+  const size_t number = id.find_first_not_of("0123456789[]");
+  const bool is_numbered = number != id.npos && number > 0 && id[number] == '.' && number + 1 < id.size();
+  return is_numbered ? id.substr(number + 1) : std::string();
+}
+
+// By what is in the id alone, so that one job has the same key whatever else is known of its hosts.
+void redact_hosts_in_job(std::string& id) {
+  if (const std::string host = host_in_job(id); !host.empty()) replace_word(id, host, redacted_host(host));
+}
+
 void redact_hosts(Incident& i) {
   Words hosts = {i.host, i.led_by, host_in(i.shared_incident, i.family)};
   if (i.shared_by) hosts.insert(i.shared_by->hosts.begin(), i.shared_by->hosts.end());
@@ -210,9 +235,12 @@ void redact_hosts(Incident& i) {
   // It names those that are to be asked, and with other names it is no command.
   add_addresses_in(i.to_trace, hosts);
   i.to_trace.clear();
+  i.part_of.clear();
   if (i.acknowledged) i.acknowledged->where.clear();  // an address
+  hosts.insert(host_in_job(i.job.id));
   for (const Condition& c : i.conditions)
-    for (const std::string& host : {c.host, host_in(c.shared_incident, c.family)}) hosts.insert(host);
+    for (const std::string& host : {c.host, host_in(c.shared_incident, c.family), host_in_job(c.job)})
+      hosts.insert(host);
   for (const Condition& c : i.conditions) {
     // "nfs1:/export"
     if (c.rule == kStorageHangs.name && c.text.find(':') != c.text.npos)
@@ -241,6 +269,10 @@ void redact_hosts(Incident& i) {
     all[host] = digest;
   }
   replace_words(i, all);
+  redact_hosts_in_job(i.job.id);
+  for (Condition& c : i.conditions) redact_hosts_in_job(c.job);
+  if (i.shared_by)
+    for (std::string& job : i.shared_by->jobs) redact_hosts_in_job(job);
 }
 
 struct Part {

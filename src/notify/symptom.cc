@@ -182,6 +182,24 @@ std::string alert(const Condition& c) {
   return fmt::format("alert {} fires{}", name, c.rank ? fmt::format(" (rank {})", *c.rank) : "");
 }
 
+// Of rules whose conditions say different things: what each says, and what they are called.
+struct Kinds {
+  const char* rule;
+  const char *one, *many;
+  std::string (*kind)(const Condition&);
+};
+constexpr Kinds kKinds[] = {
+    {respond::kAlert, "other alert", "other alerts", [](const Condition& c) { return c.source; }},
+    {"log_error", "other error", "other errors", [](const Condition& c) { return c.device; }},
+    {"gpu_fault", "other fault", "other faults",
+     [](const Condition& c) { return c.text.empty() && c.value ? fmt::format("{}", *c.value) : c.text; }},
+};
+
+const Kinds* kinds_of(const std::string& rule) {
+  const auto* it = std::ranges::find_if(kKinds, [&](const Kinds& each) { return rule == each.rule; });
+  return it == std::end(kKinds) ? nullptr : it;
+}
+
 struct RuleWords {
   const char* rule;
   std::string (*says)(const Condition&);
@@ -232,6 +250,11 @@ std::string condition_text(const Condition& c) {
   return name + (place.empty() ? "" : " of " + place) + numbers_text(c, "before");
 }
 
+bool says_the_same(const Condition& a, const Condition& b) {
+  const Kinds* kinds = kinds_of(a.rule);
+  return a.rule == b.rule && (!kinds || kinds->kind(a) == kinds->kind(b));
+}
+
 Condition worst_condition(const Incident& incident) {
   const respond::Symptom& symptom = incident.symptom;
   const auto it = std::ranges::find(incident.conditions, symptom.rule, &Condition::rule);
@@ -255,8 +278,16 @@ std::string symptom_text(const Incident& incident) {
     return text;
   const i64 shown = std::ranges::count(incident.conditions, worst.rule, &Condition::rule);
   const bool are_all = shown == std::ssize(incident.conditions);
-  const i64 more = (are_all ? std::max(incident.condition_count, shown) : shown) - 1;
-  return more > 0 ? fmt::format("{}; the same on {} more", text, more) : text;
+  const i64 all = are_all ? std::max(incident.condition_count, shown) : shown;
+  const i64 other = std::ranges::count_if(incident.conditions, [&](const Condition& c) {
+    return c.rule == worst.rule && !says_the_same(c, worst);
+  });
+  // What those say that are not shown is not known.
+  const i64 same = other > 0 ? shown - other : all;
+  std::string more = same > 1 ? fmt::format("; the same on {} more", same - 1) : "";
+  const Kinds* kinds = kinds_of(worst.rule);
+  if (kinds && other > 0) more += "; and " + count_text(all - same, kinds->one, kinds->many);
+  return text + more;
 }
 
 std::string measured_by(const Incident& incident) {

@@ -11,6 +11,9 @@ namespace spotter::notify {
 std::string condition_text(const respond::Condition& condition);
 std::string of_job(const respond::Condition& condition);  // " in job 4711 (alice)"; without one nothing
 
+// Whether both are of one rule and say one thing: the same alert, the same kind of error.
+bool says_the_same(const respond::Condition& a, const respond::Condition& b);
+
 // The same of an incident: of its worst condition with the symptom's numbers, and how many more there are.
 std::string symptom_text(const respond::Incident& incident);
 

@@ -150,6 +150,7 @@ void fields(Way& way, respond::Incident& i) {
   way.time("closed", i.closed);
   way.word("ending", i.ending, respond::kEndingNames);
   way.flag("job_ended", i.has_job_ended);
+  way.text("resolved_by", i.resolved_by);
   way.time("over", i.over);
   way.time("fired_again", i.fired_again);
   way.text("led_by", i.led_by);

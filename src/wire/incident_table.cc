@@ -16,7 +16,7 @@ constexpr Field kColumns[] = {
     {"state", Type::text, Unit::none, Role::value,
      "pending, firing, investigating, verdict, inconclusive, recovering or resolved."},
     {"ending", Type::text, Unit::none, Role::value,
-     "Of one that recovers or is resolved: over, job_ended, new_normal or not_known; null: it goes on."},
+     "Of one that recovers or is resolved: over, by_hand, job_ended, new_normal or not_known; null: it goes on."},
     {"severity", Type::text, Unit::none, Role::value, "info, warning or critical."},
     {"opened", Type::integer, Unit::ns, Role::time, "When it began, Unix time."},
     {"updated", Type::integer, Unit::ns, Role::time, "When something of it changed last, Unix time."},
@@ -38,6 +38,7 @@ std::string sentence_of(const Incident& i) {
 
 Value ending_of(const Incident& i) {
   if (i.state != IncidentState::recovering && i.state != IncidentState::resolved) return {};
+  if (!i.resolved_by.empty()) return "by_hand";
   if (i.ending == Ending::over && i.has_job_ended) return "job_ended";
   return kEndingNames[static_cast<size_t>(i.ending)];
 }

@@ -60,6 +60,7 @@ Incident whole_incident() {
   i.conditions[0].is_new_normal = i.conditions[0].has_job_ended = true;
   i.conditions[0].is_unheard = true;
   i.has_job_ended = true;
+  i.resolved_by = "dave";
   i.fired_again = kOpened + 2 * kSecond;
   i.condition_count = 128;
   i.acknowledged = Acknowledgement{"carol", "slack", kOpened + kSecond};
@@ -75,7 +76,7 @@ Incident whole_incident() {
 constexpr const char* kWholeText =
     R"({"version":1,"id":"4711-speed-2","key":"a/4711/speed","cluster":"a","family":"speed","n":2,"sequence":3,)"
     R"("host":"gpu01","state":"verdict","severity":"critical","opened":"2026-11-23T04:46:46.123Z",)"
-    R"("updated":"2026-11-23T04:46:47.123Z","closed":"2026-11-23T04:47:46.123Z","ending":null,"job_ended":true,"over":null,"fired_again":"2026-11-23T04:46:48.123Z",)"
+    R"("updated":"2026-11-23T04:46:47.123Z","closed":"2026-11-23T04:47:46.123Z","ending":null,"job_ended":true,"resolved_by":"dave","over":null,"fired_again":"2026-11-23T04:46:48.123Z",)"
     R"("led_by":"gpu01",)"
     R"("job":{"id":"4711","name":"pretrain","user":"alice","world_size":1024,"hosts":128,"has_gpus":true},)"
     R"("symptom":{"rule":"step_time_up","source":"profilerStep","unit":"s","before":3.1,"now":4.42,"z":17.2,)"
@@ -199,16 +200,17 @@ TEST(IncidentTableTest, ARowForEach) {
 }
 
 TEST(IncidentTableTest, HowItEndedIsOfThoseThatDo) {
-  std::vector<Incident> incidents(4, whole_incident());
+  std::vector<Incident> incidents(5, whole_incident());
   incidents[0].state = IncidentState::verdict;
-  for (size_t k = 1; k < 4; ++k) incidents[k].state = IncidentState::resolved;
+  for (size_t k = 1; k < 5; ++k) incidents[k].state = IncidentState::resolved;
+  for (size_t k = 0; k < 4; ++k) incidents[k].resolved_by.clear();
   for (Incident& each : incidents) each.has_job_ended = false;
   incidents[2].has_job_ended = true;
   incidents[3].ending = Ending::new_normal;
   const Table table = incidents_table(incidents);
   EXPECT_TRUE(is_null(table.at(0, table.column("ending"))));
-  const char* expected[] = {"over", "job_ended", "new_normal"};
-  for (size_t k = 1; k < 4; ++k) EXPECT_EQ(table.text(k, table.column("ending")), expected[k - 1]);
+  const char* expected[] = {"over", "job_ended", "new_normal", "by_hand"};
+  for (size_t k = 1; k < 5; ++k) EXPECT_EQ(table.text(k, table.column("ending")), expected[k - 1]);
 }
 
 }  // namespace

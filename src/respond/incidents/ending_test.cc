@@ -104,6 +104,21 @@ TEST(Ending, AJobThatEndsHasNothingMended) {
   EXPECT_FALSE(leader.pass(6 * kMinute).incident.has_job_ended);
 }
 
+TEST(Ending, WhatAPersonResolvesIsNotSeenToEnd) {
+  Leader leader;
+  leader.begin();
+  ASSERT_TRUE(leader.incidents.resolve(kId, "bob", leader.at));
+  EXPECT_EQ(leader.incidents.find(kId)->resolved_by, "bob");
+  leader.pass(kSecond);
+  leader.say(0, true);
+  EXPECT_EQ(leader.incidents.find(kId)->resolved_by, "");
+  // What is over already needs nobody who says so.
+  leader.say(0, false);
+  leader.pass(kSecond);
+  ASSERT_TRUE(leader.incidents.resolve(kId, "bob", leader.at));
+  EXPECT_EQ(leader.incidents.find(kId)->resolved_by, "");
+}
+
 // One host is heard no more; the other goes on, and then says that it is over.
 TEST(Ending, WhoIsLeftKnows) {
   Leader leader;

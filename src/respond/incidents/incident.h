@@ -127,6 +127,7 @@ struct Incident {
   Ns opened = 0, updated = 0, closed = 0;  // closed 0: it is open
   Ending ending = Ending::over;            // of one that recovers or is resolved
   bool has_job_ended = false;              // it is over since the job ended or began anew
+  std::string resolved_by = {};            // who says so while something of it fires; mostly empty
   Ns over = 0;                             // since when it recovers, or did; 0: it goes on
   Ns fired_again = 0;                      // when it did so after it was resolved; 0: it did not
   std::string led_by = {};

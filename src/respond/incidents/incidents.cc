@@ -174,6 +174,7 @@ bool Incidents::add(Kept& kept, const Condition& condition) {
     if (kept.firing.empty()) {
       kept.incident.ending = Ending::over;
       kept.incident.has_job_ended = false;
+      kept.incident.resolved_by.clear();
     }
   }
   kept.firing[key] = condition;

@@ -40,6 +40,11 @@ Result<Incidents::Changes> Incidents::resolve(const std::string& id, const std::
     if (mended_.size() >= kMostMended) mended_.erase(mended_.begin());
     mended_[key] = at;
   }
+  if (!kept->firing.empty()) {
+    incident.ending = Ending::over;
+    incident.has_job_ended = false;
+    incident.resolved_by = by;
+  }
   conditions_ -= kept->firing.size();
   kept->firing.clear();
   if (incident.state != IncidentState::recovering) incident.before = incident.state;

@@ -52,7 +52,7 @@ export interface Incident {
   since: number;
   updated: number;
   closed: number;
-  ending: string; // over, job_ended, new_normal or not_known, of one that is closed
+  ending: string; // over, by_hand, job_ended, new_normal or not_known, of one that is closed
   ledBy: string;
   job: string;
   jobName: string;
@@ -100,7 +100,7 @@ export function incidentOf(text: string): Incident {
   return {
     id: textAt(json, "id"), state: textAt(json, "state"), severity: textAt(json, "severity"), family: textAt(json, "family"), host: textAt(json, "host"),
     opened: timeAt(json, "opened"), since: timeAt(symptom, "since"), updated: timeAt(json, "updated"), closed: timeAt(json, "closed"),
-    ending: json["job_ended"] === true && textAt(json, "ending") === "over" ? "job_ended" : textAt(json, "ending"), ledBy: textAt(json, "led_by"),
+    ending: textAt(json, "resolved_by") !== "" ? "by_hand" : json["job_ended"] === true && textAt(json, "ending") === "over" ? "job_ended" : textAt(json, "ending"), ledBy: textAt(json, "led_by"),
     job: textAt(job, "id"), jobName: textAt(job, "name"), user: textAt(job, "user"),
     rule: textAt(symptom, "rule"), source: textAt(symptom, "source"), cause: textAt(verdict, "cause"), confidence: textAt(verdict, "confidence"),
     evidence: listAt(json, "evidence").map((one) => ({
@@ -132,7 +132,7 @@ export function incidentOf(text: string): Incident {
 }
 
 // What its end was: not all that is resolved is mended.
-export const ENDINGS: Readonly<Record<string, string>> = { new_normal: "not mended, but normal now, closed at", not_known: "seen no more, and not known to be over, closed at", job_ended: "not known to be mended: the job ended or began anew; closed at" };
+export const ENDINGS: Readonly<Record<string, string>> = { new_normal: "not mended, but normal now, closed at", not_known: "seen no more, and not known to be over, closed at", by_hand: "resolved by hand, not seen to end, at", job_ended: "not known to be mended: the job ended or began anew; closed at" };
 
 export const isOpen = (state: string): boolean => state !== "resolved";
 
