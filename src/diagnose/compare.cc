@@ -108,7 +108,9 @@ std::vector<std::string> causes(const Diagnosis& before, const Diagnosis& after,
   std::vector<std::string> sentences;
   if (was <= 0 || is <= 0) return sentences;
   sentences.push_back(step_sentence(was, is));
-  if (std::string where = path_sentence(*before.path, *after.path, was); !where.empty())
+  // Captures of several times have no path that goes through all of them.
+  const bool has_paths = !before.facts.are_apart && !after.facts.are_apart;
+  if (std::string where = path_sentence(*before.path, *after.path, was); has_paths && !where.empty())
     sentences.push_back(std::move(where));
   for (const Note& note : conditions.all())
     if (is_cause(note)) {

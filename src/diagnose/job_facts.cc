@@ -122,14 +122,14 @@ void add_devices(const Table& t, const Table& memory, const ByRank& ranks) {
   });
 }
 
-// Of the rows of all steps together.
-std::optional<double> mean_mfu(const Table& t) {
+// Of the rows of all steps together, over ranks; nothing where that of one is not known.
+std::optional<double> mean_of_ranks(const Table& t, const char* column) {
   double sum = 0, ranks = 0;
   for (size_t row = 0; row < t.rows(); ++row) {
     if (!is_null(t.at(row, t.column("number")))) continue;
-    const Value mfu = t.at(row, t.column("mfu"));
-    if (is_null(mfu)) return {};
-    sum += std::get<double>(mfu);
+    const Value value = t.at(row, t.column(column));
+    if (is_null(value)) return {};
+    sum += std::get<double>(value);
     ++ranks;
   }
   return ranks > 0 ? std::optional(sum / ranks) : std::nullopt;
@@ -183,7 +183,8 @@ JobFacts gather_facts(std::span<const Table> answers, const Notes& notes) {
   facts.iterations = engine_iterations(answer_of(analyze::kIterationSummary, answers));
   add_devices(answer_of(analyze::kDeviceSummary, answers), answer_of(analyze::kMemoryTimeline, answers),
               ranks);
-  facts.mfu = mean_mfu(answer_of(analyze::kMfu, answers));
+  facts.mfu = mean_of_ranks(answer_of(analyze::kMfu, answers), "mfu");
+  facts.mfu_covered = mean_of_ranks(answer_of(analyze::kMfu, answers), "covered_ratio");
   add_kernels(answer_of(analyze::kKernelBreakdown, answers), facts);
   add_operators(answer_of(analyze::kOperators, answers), facts);
   return facts;

@@ -51,7 +51,9 @@ struct JobFacts {
   Table operators;   // name, calls, host_self_ns, device_self_ns
   Table iterations;  // of inference engines: rows of iteration_summary
   StepFacts steps;
-  std::optional<double> mfu;  // of all steps, the mean over ranks; none where that of one is not known
+  // Of all steps, the mean over ranks; none where that of one is not known. covered: the share of the
+  // device's time in which the operations were counted.
+  std::optional<double> mfu, mfu_covered;
   Ns kernel_time = 0, operator_host_time = 0, operator_device_time = 0;
   bool has_device_work = false;
   bool are_apart =

@@ -68,7 +68,8 @@ void find(const Answers& answers, const JobModel& model, const analyze::FlightRe
           const Request& request, Diagnosis& diagnosis) {
   diagnosis.facts = gather_facts(answers.tables, diagnosis.notes);
   if (records) diagnosis.facts.dumps = records->count;
-  diagnosis.facts.steps = model.step_facts();
+  diagnosis.facts.are_apart = diagnosis.facts.are_apart || model.job.are_apart;
+  diagnosis.facts.steps = diagnosis.facts.are_apart ? model.own_step_facts() : model.step_facts();
   // Recordings of different times are not held against each other, and no rank of one is waited for in
   // another.
   std::vector<Found> found;

@@ -156,6 +156,10 @@ TEST(Report, FiveFindingsStandOutAndNoneIsSaid) {
   ASSERT_EQ(points_of(d).size(), 1u);
   diagnose::Diagnosis healthy = d;
   healthy.facts.mfu = 0.384;
+  healthy.facts.mfu_covered = 0.19;
+  EXPECT_NE(points_of(healthy)[0].text.find("MFU is 38 % (counted in 19 % of it)"), std::string::npos)
+      << points_of(healthy)[0].text;
+  healthy.facts.mfu_covered = 0.84;
   healthy.findings->append({"exposed_communication", "opportunity", Value(), Value(), Value(), kMs / 4, 0.025,
                             "medium", "It waits.", Value(), "spotter analyze x", Value(), Value()});
   healthy.findings->append({"slow_device", "fault", "3", Value(), Value(), kMs / 10, 0.01, "low",

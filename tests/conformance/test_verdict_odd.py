@@ -148,3 +148,23 @@ def test_several_waits_for_data_in_a_step_are_added_up():
     rows = findings_of(harness.SHARED / "imports" / "ascend" / "trace_view.json.gz")
     row, = (row for row in rows if row["mechanism"] == "data_loading")
     assert "waits 1.39 ms for its next batch in each step" in row["finding"], row
+
+
+@harness.needs_shared()
+@pytest.mark.parametrize("other", ["tb_plugin/resnet50_num_workers_4", "hta/trace_diff/control"])
+def test_steps_of_captures_of_several_times_are_their_own(other):
+    """Two captures in a folder, eight minutes apart: none of them has a step of a minute."""
+    before = harness.SHARED / "traces" / "tb_plugin" / "resnet50_num_workers_0"
+    done = harness.run("diff", before, harness.SHARED / "traces" / other)
+    assert done.returncode == 0, done.stderr
+    text = done.stdout.decode()
+    assert "Steps take" in text and " min" not in text and "late starts" not in text, text
+    assert harness.run("diff", before, harness.SHARED / "traces" / other, "--fail-if", "step>1s").returncode == 0
+
+
+@harness.needs_shared()
+def test_two_recordings_without_a_host_and_of_different_times_are_not_one_job():
+    paths = [harness.SHARED / "traces" / "hta" / name for name in ("nccl_parser_config", "trace_diff/control")]
+    found = harness.analyze(*paths, tables=["findings"], top=None)["findings"]
+    assert {row["kind"] for row in found} == {"caveat"} and "captures_apart" in {row["mechanism"] for row in found}, found
+    assert b"No fault found" not in harness.run("analyze", *paths).stdout

@@ -56,8 +56,8 @@ i64 count_near(const Recordings& all, const Recordings& these) {
       all, [&](const Recording& one) { return one.begin <= end + kClocks && one.end >= begin - kClocks; });
 }
 
-// Per rank.
-std::vector<bool> apart(const JobProgram& job) {
+// Per rank. `are_apart`: where nothing tells which time is the job's.
+std::vector<bool> apart(const JobProgram& job, bool& are_apart) {
   Recordings all, nameless;
   std::map<std::string_view, Recordings> hosts;
   for (u32 r = 0; r < job.ranks.size(); ++r) {
@@ -77,7 +77,9 @@ std::vector<bool> apart(const JobProgram& job) {
   const auto is_with_most = [&](const Recording& one) {
     return 2 * count_near(all, {one}) > std::ssize(all);
   };
-  if (!nameless.empty() && std::ranges::any_of(all, is_with_most))
+  if (nameless.empty()) return is_out;
+  are_apart = std::ranges::none_of(all, is_with_most);
+  if (!are_apart)
     for (const Recording& one : nameless)
       is_out[one.rank] = !is_with_most(one) && count_near(all, {one}) == 1;
   return is_out;
@@ -101,7 +103,7 @@ std::string named(const JobProgram& job, const std::vector<bool>& is_out) {
 }  // namespace
 
 void leave_out_apart(JobProgram& job) {
-  const std::vector<bool> is_out = apart(job);
+  const std::vector<bool> is_out = apart(job, job.are_apart);
   const auto count = std::ranges::count(is_out, true);
   if (count == 0) return;
   job.notes.add("recorded_apart", Severity::info,

@@ -94,6 +94,7 @@ struct JobProgram {
   u32 rows = 0, steps = 0;        // of all ranks
   std::set<i64> absent;           // ranks that calls name, and of which no file has any
   std::set<i64> apart;            // ranks that are left out: they were recorded at another time
+  bool are_apart = false;         // recordings of several times, and nothing tells which is the job's
   Notes notes;
 
   std::span<const Member> members_of(const JobCall& call) const {

@@ -32,6 +32,7 @@ struct JobModel {
   Ns whole = 0;                          // from the first step's start to the job's end, as replayed
   Ns step_ns() const { return steps > 0 ? whole / steps : whole; }
   StepFacts step_facts() const;
+  StepFacts own_step_facts() const;  // of recordings of several times: each rank's own steps
 
   i64 step_number(u32 rank, u32 step) const { return job.ranks[rank].step_numbers[step]; }
   u32 step_index(u32 rank, u32 step) const { return job.ranks[rank].first_step + step; }

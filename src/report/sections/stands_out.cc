@@ -68,6 +68,13 @@ std::pair<std::string, double> largest(const Table& findings) {
   return most;
 }
 
+// Of work whose operations are not counted nobody knows how many there are.
+std::string mfu_text(double mfu, std::optional<double> covered) {
+  constexpr double kEnough = 0.5;  // of the device time
+  if (covered.value_or(1) >= kEnough) return "MFU is " + diagnose::percent(mfu);
+  return fmt::format("MFU is {} (counted in {} of it)", diagnose::percent(mfu), diagnose::percent(*covered));
+}
+
 // What a job without a fault is told.
 std::string healthy(const Subject& subject, bool has_small) {
   const diagnose::StepFacts& steps = subject.facts.steps;
@@ -81,7 +88,7 @@ std::string healthy(const Subject& subject, bool has_small) {
     text += fmt::format(
         ", {} of the device time is compute",
         diagnose::percent(diagnose::ratio(sum_over(subject.facts, &diagnose::RankFacts::compute), device)));
-  if (subject.facts.mfu) text += ", MFU is " + diagnose::percent(*subject.facts.mfu);
+  if (const auto& mfu = subject.facts.mfu) text += ", " + mfu_text(*mfu, subject.facts.mfu_covered);
   if (const auto [mechanism, share] = largest(subject.findings); !mechanism.empty())
     text += fmt::format("; the largest possible gain is {} ({:.1f} %)", mechanism, 100 * share);
   return text + ".";
