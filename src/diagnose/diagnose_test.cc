@@ -138,6 +138,9 @@ TEST(Diagnose, EachRuleFindsItsJobAndNoneABusyOne) {
   jobs["no_device_work"].ranks = {rank(0, 0, 0)};
   jobs["no_device_work"].ranks[0].steps = 1;
   jobs["no_steps"] = facts_of({rank(0, 100 * kMillisecond, kMillisecond)});
+  jobs["replay_differs"] = one(rank(0, 100 * kMillisecond, kMillisecond));
+  jobs["replay_differs"].recorded_a_step = 29 * kMillisecond;
+  jobs["replay_differs"].replayed_a_step = 38 * kMillisecond;
   jobs["work_outside_operators"] = one(rank(0, 100 * kMillisecond, kMillisecond));
   jobs["work_outside_operators"].operators.append({"aten::mm", 1, kMillisecond, 0});
   DeviceFacts full = hopper();

@@ -51,14 +51,18 @@ struct JobFacts {
   Table operators;   // name, calls, host_self_ns, device_self_ns
   Table iterations;  // of inference engines: rows of iteration_summary
   StepFacts steps;
+  // What was recorded, and what the job takes as it is run again, over the steps; 0: it is not run again.
+  Ns recorded_a_step = 0, replayed_a_step = 0;
   // Of all steps, the mean over ranks; none where that of one is not known. covered: the share of the
   // device's time in which the operations were counted.
   std::optional<double> mfu, mfu_covered;
   Ns kernel_time = 0, operator_host_time = 0, operator_device_time = 0;
   bool has_device_work = false;
+  bool is_searched = true;  // for what it loses its time to
   bool are_apart =
       false;      // the files do not overlap in time: captures one after the other, no ranks of one job
   i64 dumps = 0;  // of flight recorders, beside the traces or without any
+  bool are_dumps_quiet = false;      // all that was called has ended, and each could be read
   bool operators_by_device = false;  // any operator started device work; else they are by host time
   Notes notes;  // of the job, its traces and the answers that the facts are from, each once
 };

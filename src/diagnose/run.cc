@@ -7,6 +7,7 @@
 #include "analyze/list.h"
 #include "analyze/top.h"
 #include "diagnose/diagnose.h"
+#include "diagnose/model/step_lengths.h"
 #include "diagnose/search.h"
 #include "render/render.h"
 #include "trace/job.h"
@@ -68,14 +69,24 @@ void find(const Answers& answers, const JobModel& model, const analyze::FlightRe
           const Request& request, Diagnosis& diagnosis) {
   diagnosis.facts = gather_facts(answers.tables, diagnosis.notes);
   if (records) diagnosis.facts.dumps = records->count;
+  if (records) diagnosis.facts.are_dumps_quiet = records->are_quiet();
   diagnosis.facts.are_apart = diagnosis.facts.are_apart || model.job.are_apart;
-  diagnosis.facts.steps = diagnosis.facts.are_apart ? model.own_step_facts() : model.step_facts();
+  diagnosis.facts.steps = diagnosis.facts.are_apart ? steps_of_ranks(model.job) : steps_of_job(model.job);
+  if (!diagnosis.facts.are_apart) {
+    diagnosis.facts.recorded_a_step = recorded_a_step(model.job);
+    diagnosis.facts.replayed_a_step = model.step_ns();
+  }
   // Recordings of different times are not held against each other, and no rank of one is waited for in
   // another.
   std::vector<Found> found;
-  if (!diagnosis.facts.are_apart && !sees_fewer_rows(request)) found = search(model, request.sensitivity);
+  diagnosis.facts.is_searched = !sees_fewer_rows(request);
+  if (!diagnosis.facts.are_apart && diagnosis.facts.is_searched) found = search(model, request.sensitivity);
   diagnosis.findings = findings(diagnosis.facts, model, found, request.paths);
   diagnosis.findings->notes = notes_beside_findings(answers.notes);
+  if (!diagnosis.facts.is_searched)
+    diagnosis.findings->notes.add(
+        "not_searched", Severity::loss,
+        "causes are not looked for: numbers as another tool has them leave out what they are seen by");
   diagnosis.findings->notes.merge(analyze::replay_notes(model.job, model.played));
   diagnosis.facts.notes.merge(analyze::replay_notes(model.job, model.played));
 }

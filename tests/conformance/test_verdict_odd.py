@@ -168,3 +168,15 @@ def test_two_recordings_without_a_host_and_of_different_times_are_not_one_job():
     found = harness.analyze(*paths, tables=["findings"], top=None)["findings"]
     assert {row["kind"] for row in found} == {"caveat"} and "captures_apart" in {row["mechanism"] for row in found}, found
     assert b"No fault found" not in harness.run("analyze", *paths).stdout
+
+
+@harness.needs_shared()
+@pytest.mark.parametrize("trace, steps", [
+    ("hta/negative_queue_length_values_check", "steps take 215 ms ± 1 %"),
+    ("hta/trace_diff/test", "steps take 118 ms ± 2 %"),
+    ("tracelens/mi300/resnet_act_checkpoint.json.gz", "steps take 18.8 ms ± 1 %"),
+])
+def test_steps_of_a_host_that_runs_ahead_are_its_devices(trace, steps):
+    """From the end of one step's device work to the end of the next one's; the last one is not all that was ahead."""
+    text = harness.run("analyze", harness.SHARED / "traces" / trace).stdout.decode()
+    assert steps in " ".join(text.split()), text

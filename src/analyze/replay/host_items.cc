@@ -4,6 +4,7 @@
 #include <tuple>
 
 #include "analyze/operators/threads.h"
+#include "analyze/replay/blocked_launches.h"
 #include "trace/facts/data_loading.h"
 #include "trace/nesting.h"
 
@@ -40,6 +41,7 @@ class Collector {
     add_marks();
     std::ranges::sort(found_.items, {},
                       [](const HostItem& i) { return std::tuple(i.begin, i.kind, i.event, i.first); });
+    split_blocked_launches(trace_, found_);
     return std::move(found_);
   }
 

@@ -147,7 +147,7 @@ class Builder {
     switch (piece.kind) {
       case Piece::Kind::step:
         kinds_.write_step(out_.skeleton());
-        out_.push_step(piece.begin, piece.step);
+        out_.push_step(piece.begin, piece.step, piece.begin);
         break;
       case Piece::Kind::end:
         out_.push(piece.begin, {.op = SkeletonOp::end,

@@ -46,7 +46,12 @@ struct RankProgram {
   }
   // When the host came to a row, on the job's clock.
   Ns at(u32 row) const { return skeleton.rows[row].at - clock; }
-  // When its last step's mark, and all device work launched before that, had ended.
+  // When the host had left a step, and all device work launched until then had ended.
+  Ns done(u32 step) const {
+    const u32 next = step_rows[step + 1];
+    return std::max(at(next), rows()[next].end - clock);
+  }
+  // The same of its last step.
   Ns end() const { return std::max(at(step_rows.back()), rows()[step_rows.back()].end - clock); }
   // From a step's start to the next one's; of the last one to the end.
   Ns step_length(u32 step) const {

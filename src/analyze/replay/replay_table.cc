@@ -61,8 +61,8 @@ const Analysis kSkeleton = {
         "is gap_ns. collective: a kernel of communication, with what tells it on other ranks. wait and await: a stream, or the host, waits for the end of row target: "
         "as synchronisation records say, else as calls and times allow (critical_path). sync: the host has waited; what of the call was before the awaited end is no host "
         "time. pause: the host launches nothing for over 0.2 ms (silence), or at all right behind a sync, or is in a data loader, the device's allocator or a compiler; the cause of a collective is host_thread where a thread of the host makes it (gloo). "
-        "work: kernels of one name, grid and block (copies: one size; operators on the host: one shape) in the step before, as pieces and time. last_call and open_span: what had "
-        "not ended with the recording; recorded: until when it went. A trace without device work is its main thread's: operators are compute, spans of gloo and mpi the collectives. Rows whose launch calls took four times the "
+        "step, end: the mark, and when all device work launched before it had ended. work: kernels of one name, grid and block (copies: one size; operators on the host: one shape) in the step before, as pieces and time. last_call and open_span: what had "
+        "not ended with the recording; recorded: until when it went. A trace without device work is its main thread's: operators are compute, spans of gloo and mpi the collectives. A call that launches only after it has waited for over 0.2 ms, as where a kernel's code is loaded, is a pause and a launch. Rows whose launch calls took four times the "
         "median and 20 µs longer count the median where 512 launches were outstanding (a full queue), and wait for their copy where they end with it.",
     .params = {},
     .columns = kSkeletonColumns,

@@ -79,8 +79,8 @@ struct SkeletonRow {
   Ns host = 0;         // that it takes of the host's time; of sync: behind the wait
   Ns device = 0;       // of run, compute, work: their pieces together
   Ns gap = 0;          // of run, collective: how long its stream idled though the work had been launched
-  Ns start = 0, end = 0;  // of collective: its kernel, Unix time; of end: the mark's end, and when all work
-                          // before it has ended; of last_call: the recording's end
+  Ns start = 0, end = 0;  // of collective: its kernel, Unix time; of step and end: the mark, and when all
+                          // device work before it has ended; of last_call: the recording's end
   i64 count =
       0;  // of step: 1 for an iteration of inference; of last_call: calls that were made; of run, work:
           // pieces; of collective: bytes that cross a link, 0: not known; of pause: time that operators cover

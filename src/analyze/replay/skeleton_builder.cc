@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "analyze/communication/collective_names.h"
+#include "analyze/replay/blocked_launches.h"
 #include "analyze/replay/gap_cause.h"
 #include "analyze/replay/host_calls.h"
 #include "analyze/replay/host_skeleton.h"
@@ -24,7 +25,6 @@ constexpr Ns kLongGap = 200'000;
 // So much longer than usual a launch call waits: for room in the queue, or for its own copy.
 constexpr Ns kLongCall = 20'000;
 constexpr Ns kUsualCalls = 4;
-constexpr i64 kFullQueue = 512;  // launches outstanding
 // What clocks of host and device are apart by where they agree.
 constexpr Ns kClocks = 10'000;
 
@@ -95,7 +95,7 @@ class Builder {
       case HostItem::Kind::step:
         kinds_.write_step(out_.skeleton());
         is_open_ = false;
-        out_.push_step(item.begin, item.step);
+        out_.push_step(item.begin, item.step, work_end());
         break;
       case HostItem::Kind::end:
         push_end(item.begin);
@@ -120,9 +120,15 @@ class Builder {
     if (item.event != kNone) last_event_ = item.event;
   }
 
-  void push_end(Ns at) {
-    Ns end = at;
+  // Of what has been launched.
+  Ns work_end() const {
+    Ns end = -kMaxTime;
     for (const StreamState& stream : streams_) end = std::max(end, stream.end);
+    return end;
+  }
+
+  void push_end(Ns at) {
+    const Ns end = std::max(at, work_end());
     push(at, {.op = SkeletonOp::end,
               .name = out_.skeleton().strings.intern(device_name()),
               .start = trace_.info().base_ns + at,
@@ -188,17 +194,10 @@ class Builder {
       copied_ = last;
       return wait_until(work_.end[last], item.end);
     }
-    if (outstanding(last, item.begin) < kFullQueue) return;
+    if (outstanding(work_, last, item.begin) < kFullQueue) return;
     out_.advance(item.begin + found_.usual_call);
     out_.wait_until(item.end);
     is_open_ = false;
-  }
-
-  // Work of its stream that was launched before this row and had not begun.
-  i64 outstanding(u32 row, Ns time) const {
-    const u32 begin = work_.streams[stream_of_[row]].begin;
-    const auto first = work_.start.begin() + begin, here = work_.start.begin() + row;
-    return here - std::upper_bound(first, here, time);
   }
 
   void take_work(const HostItem& item, u32 row) {

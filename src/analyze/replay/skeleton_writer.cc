@@ -20,7 +20,7 @@ SkeletonRow& SkeletonWriter::push(Ns at, SkeletonRow row, std::span<const HullPo
   return skeleton_.add(row, points);
 }
 
-void SkeletonWriter::push_step(Ns at, i64 number) {
+void SkeletonWriter::push_step(Ns at, i64 number, Ns work_end) {
   const StringId host = skeleton_.strings.intern(trace_.info().host_name);
   const std::string_view mark = trace_.steps().source == trace::StepSource::optimizer ? kByOptimizer
                                 : trace_.steps().steps.empty()                        ? kUnmarked
@@ -28,6 +28,8 @@ void SkeletonWriter::push_step(Ns at, i64 number) {
   push(at, {.op = SkeletonOp::step,
             .name = mark.empty() ? StringId{0} : skeleton_.strings.intern(mark),
             .group = host,
+            .start = trace_.info().base_ns + at,
+            .end = trace_.info().base_ns + std::max(at, work_end),
             .count = trace_.steps().are_iterations ? 1 : 0,
             .number = number});
   places_.clear();

@@ -20,7 +20,8 @@ class SkeletonWriter {
   Ns mark() const { return mark_; }  // up to here its time is given to rows
 
   SkeletonRow& push(Ns at, SkeletonRow row, std::span<const HullPoint> points = {});
-  void push_step(Ns at, i64 number);
+  // `work_end`: of all device work before it.
+  void push_step(Ns at, i64 number, Ns work_end);
   // All of [begin, end); `last` and `next` are the events around it, which with how often that was so in the
   // step before tell its place. What was before the step does not: before the first one nothing was recorded.
   void push_pause(Cause kind, Ns begin, Ns end, StringId name, EventId last, EventId next);

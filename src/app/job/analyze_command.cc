@@ -241,6 +241,7 @@ Result<int> analyze(Options options) {
     diagnosis = diagnose::run(source.job, std::move(request), read::load);
   }
   TRY(diagnosis);
+  const i64 left_out = diagnosis->notes.count("file_left_out");
   const bool is_failure = options.fault_share && has_fault(*diagnosis->findings, *options.fault_share);
   if (!options.names_findings && !options.wants_report()) diagnosis->findings.reset();
   TRY(choose_rows(options.rows, *diagnosis));
@@ -253,6 +254,9 @@ Result<int> analyze(Options options) {
   if (options.timing) print_timing(timing);
   if (*interrupted) return fail(Code::cancelled, "interrupted; nothing was written");
   TRY(write_output(options.output, bytes));
+  if (!is_failure && options.fault_share && left_out > 0)
+    return fail(Code::invalid, "--fail-on: {} could not be read, and what {} shows is not known",
+                left_out == 1 ? "a file" : fmt::format("{} files", left_out), left_out == 1 ? "it" : "each");
   return is_failure ? kFaultFound : source.status;
 }
 
@@ -295,6 +299,10 @@ Command command_over_job(Command command, std::string argument_help, std::string
       return fail(Code::invalid,
                   "--what-if of the whole job takes all of its traces, but --compat leaves out what another "
                   "tool does not see");
+    if (o->fault_share && o->request.compat && o->request.compat->rows)
+      return fail(
+          Code::invalid,
+          "--fail-on takes all of the traces, but --compat leaves out what another tool does not see");
     if (o->is_page() && !o->names_tables() && o->request.compat)
       return fail(
           Code::invalid,

@@ -1,7 +1,6 @@
 #include "diagnose/model/job_model.h"
 
 #include <algorithm>
-#include <cmath>
 #include <map>
 #include <utility>
 
@@ -54,23 +53,6 @@ std::vector<Ns> lateness_of(const JobProgram& job) {
   return sums;
 }
 
-struct Spread {
-  double mean = 0, deviation = 0;  // a standard deviation, of the mean
-};
-
-Spread spread_of(const std::vector<Ns>& lengths) {
-  double sum = 0, squares = 0;
-  for (const Ns each : lengths) {
-    const auto length = static_cast<double>(each);
-    sum += length;
-    squares += length * length;
-  }
-  const auto n = static_cast<double>(lengths.size());
-  if (n == 0 || sum <= 0) return {};
-  const double mean = sum / n;
-  return {mean, std::sqrt(std::max(0.0, squares / n - mean * mean)) / mean};
-}
-
 }  // namespace
 
 JobModel::JobModel(JobProgram program, Evidence beside)
@@ -86,24 +68,6 @@ JobModel::JobModel(JobProgram program, Evidence beside)
       lateness_(lateness_of(job)) {
   steps = static_cast<i64>(job.step_numbers.size());
   whole = played.length(job);
-}
-
-StepFacts JobModel::step_facts() const {
-  std::vector<Ns> longest(job.step_numbers.size());
-  for (const RankProgram& rank : job.ranks)
-    for (u32 s = 0; s < rank.steps(); ++s) {
-      Ns& of = longest[rank.job_steps[s]];
-      of = std::max(of, rank.step_length(s));
-    }
-  return {.count = steps, .mean = step_ns(), .deviation = spread_of(longest).deviation};
-}
-
-StepFacts JobModel::own_step_facts() const {
-  std::vector<Ns> all;
-  for (const RankProgram& rank : job.ranks)
-    for (u32 s = 0; s < rank.steps(); ++s) all.push_back(rank.step_length(s));
-  const Spread spread = spread_of(all);
-  return {.count = steps, .mean = static_cast<Ns>(spread.mean), .deviation = spread.deviation};
 }
 
 }  // namespace spotter::diagnose

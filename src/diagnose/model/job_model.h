@@ -7,7 +7,6 @@
 
 #include "analyze/replay/job_program.h"
 #include "analyze/replay/replay.h"
-#include "diagnose/job_facts.h"
 #include "diagnose/model/cells.h"
 #include "diagnose/model/evidence.h"
 #include "diagnose/model/launches.h"
@@ -31,8 +30,6 @@ struct JobModel {
   i64 steps = 0;                         // of the job: what any rank has recorded
   Ns whole = 0;                          // from the first step's start to the job's end, as replayed
   Ns step_ns() const { return steps > 0 ? whole / steps : whole; }
-  StepFacts step_facts() const;
-  StepFacts own_step_facts() const;  // of recordings of several times: each rank's own steps
 
   i64 step_number(u32 rank, u32 step) const { return job.ranks[rank].step_numbers[step]; }
   u32 step_index(u32 rank, u32 step) const { return job.ranks[rank].first_step + step; }

@@ -1,7 +1,9 @@
 // What a trace does not have, so that nobody takes an absence for a fact about the job.
 #include <algorithm>
+#include <cmath>
 
 #include "diagnose/rules/list.h"
+#include "render/render.h"
 
 namespace spotter::diagnose {
 namespace {
@@ -46,6 +48,19 @@ std::optional<Finding> find_no_steps(const JobFacts& f, double) {
       .what =
           "No steps were found (ProfilerStep#N, Optimizer.step# or an annotation that repeats), so nothing is "
           "told per step."};
+}
+
+std::optional<Finding> find_replay_differs(const JobFacts& f, double threshold) {
+  const Ns measured = f.recorded_a_step, replayed = f.replayed_a_step;
+  if (measured <= 0 || replayed <= 0) return {};
+  const double more = ratio(replayed - measured, measured);
+  if (std::abs(more) <= threshold) return {};
+  return Finding{
+      .what = fmt::format(
+          "Run again to see what a cause costs, the job takes {} for each step, and {} as it was recorded ({} {}): "
+          "what findings cost is as uncertain.",
+          render::human_ns(replayed), render::human_ns(measured), percent(std::abs(more)),
+          more > 0 ? "more" : "less")};
 }
 
 std::optional<Finding> find_outside(const JobFacts& f, double threshold) {
@@ -96,6 +111,14 @@ const Rule kNoSteps = {
     .threshold = 0,
     .evidence = "--table summary",
     .find = find_no_steps,
+};
+const Rule kReplayDiffers = {
+    .name = "replay_differs",
+    .kind = Rule::Kind::caveat,
+    .summary = "A step of the job that is run again takes {} more or less than was measured.",
+    .threshold = 0.1,
+    .evidence = "--table replay",
+    .find = find_replay_differs,
 };
 const Rule kWorkOutsideOperators = {
     .name = "work_outside_operators",

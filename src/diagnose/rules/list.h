@@ -15,6 +15,7 @@ std::span<const Rule* const> all_rules();  // the most telling first: in this or
   kNoEvents, \
   kNoDeviceWork, \
   kNoSteps, \
+  kReplayDiffers, \
   kWorkOutsideOperators, \
   kMemoryLimit, \
   kNoTensorCores, \

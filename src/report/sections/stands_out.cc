@@ -161,10 +161,16 @@ std::vector<Part> parts(const Subject& subject) {
     has_fault |= is_fault(subject.findings, row);
     has_small |= subject.findings.text(row, subject.findings.column("kind")) == "fault";
   }
-  if (!has_fault && subject.facts.steps.mean > 0 && !subject.facts.are_apart)
+  if (!subject.facts.is_searched)
+    points.push_back({"Causes are not looked for with --compat, which leaves out what they are seen by."});
+  else if (!has_fault && subject.facts.steps.mean > 0 && !subject.facts.are_apart)
     points.push_back({healthy(subject, has_small)});
   if (!has_fault && subject.facts.dumps > 0 && subject.facts.ranks.empty())
-    points.push_back({"No hang found: by these dumps nobody waits for a rank that does not come."});
+    points.push_back(
+        {subject.facts.are_dumps_quiet
+             ? "No hang found: by these dumps nobody waits for a rank that does not come."
+             : "These dumps tell no rank from the others: calls have not ended, or a dump could not be "
+               "read. Of a rank that left no dump nothing is known."});
   const size_t most = std::min(subject.findings.rows(), subject.page ? subject.page->findings : kMost);
   for (size_t row = 0; row < most; row++)
     points.push_back(subject.page ? detailed(subject.findings, row) : Point{told(subject.findings, row)});
