@@ -50,9 +50,31 @@ bool is_events_key(const char* p, const char* end) {
   return std::string_view(p, static_cast<size_t>(end - p)).starts_with(kKey);
 }
 
-bool mentions_events(const char* p, const char* end) {
-  return std::string_view(p, static_cast<size_t>(end - p)).find("\"ph\"") != std::string_view::npos;
-}
+// What stands ahead of places that are asked for in their order; each stretch is looked at once.
+class Ahead {
+ public:
+  explicit Ahead(const char* end) : end_(end) {}
+
+  bool mentions_events(const char* p) {
+    if (!last_key_) {
+      const size_t at = std::string_view(p, static_cast<size_t>(end_ - p)).rfind("\"ph\"");
+      last_key_ = at == std::string_view::npos ? p - 1 : p + at;
+    }
+    return *last_key_ >= p;
+  }
+  bool has_event(const char* p) {
+    if (!event_ || p < looked_from_ || p > *event_) {
+      looked_from_ = p;
+      event_ = next_event(p, end_);
+    }
+    return *event_ != end_;
+  }
+
+ private:
+  const char* end_;
+  const char* looked_from_ = nullptr;
+  std::optional<const char*> last_key_, event_;
+};
 
 // p behind '{': white space, one of the keys in quotes, and a colon.
 bool is_first_key(const char* p, const char* end) {
@@ -104,7 +126,9 @@ const char* next_event(const char* p, const char* end) {
   return end;
 }
 
-const char* events_end(const char* p, const char* end, bool final) {
+namespace {
+
+const char* events_end(const char* p, const char* end, bool final, Ahead& ahead) {
   const char* rest = p;
   bool bracket = false;
   for (; rest < end && (*rest == ']' || read::json::is_space(*rest)); ++rest) bracket |= *rest == ']';
@@ -115,7 +139,7 @@ const char* events_end(const char* p, const char* end, bool final) {
     while (q < end && (*q == ',' || read::json::is_space(*q))) ++q;
     if (q == end) return bracket ? rest : nullptr;
     const bool member = *q == '"';
-    const bool quiet = bracket && !mentions_events(q, end) && (member || next_event(q, end) == end);
+    const bool quiet = final && bracket && !ahead.mentions_events(q) && (member || !ahead.has_event(q));
     if (*q == '}') {
       const char* behind = read::json::skip_space(q + 1, end);
       if (behind == end) return final ? rest : nullptr;
@@ -138,13 +162,21 @@ const char* events_end(const char* p, const char* end, bool final) {
   }
 }
 
+}  // namespace
+
+const char* events_end(const char* p, const char* end, bool final) {
+  Ahead ahead(end);
+  return events_end(p, end, final, ahead);
+}
+
 const char* find_events_end(const char* from, const char* to, const char* end, bool final) {
+  Ahead ahead(end);
   for (const char* p = from; p < to; ++p) {
     p = static_cast<const char*>(std::memchr(p, ']', static_cast<size_t>(to - p)));
     if (!p) return nullptr;
     const char* previous = before(from, p);
     if (!previous || (*previous != '}' && *previous != ',')) continue;
-    if (const char* rest = events_end(p, end, final)) return rest;
+    if (const char* rest = events_end(p, end, final, ahead)) return rest;
   }
   return nullptr;
 }

@@ -6,8 +6,13 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <map>
 #include <set>
+#include <tuple>
+#include <utility>
 
+#include "base/stable_sort.h"
+#include "base/time.h"
 #include "read/endings.h"
 #include "read/envelope.h"
 #include "read/flight_recorder/flight_recorder.h"
@@ -138,13 +143,28 @@ Result<void> add(const std::string& path, Links links, Found& found) {
   return {};
 }
 
-// JSON beside a pickle of the same dump only tells less.
+// JSON beside a pickle of the same dump only tells less. Of several dumps of a rank the newest comes first.
 void add_flight_records(const std::set<std::string>& found, Job& job) {
+  std::map<std::string, std::string> beside;  // by the pickle
+  for (const std::string& path : found) {
+    const std::string stem(without_ending(path));
+    if (stem != path && found.contains(stem)) beside[stem] = path;
+  }
+  std::vector<std::pair<i64, FlightRecordFile>> files;  // how old it is, in ns
   for (const std::string& path : found) {
     const std::string stem(without_ending(path));
     const std::optional<i64> rank = rank_of_flight_record(path);
-    if (rank && (stem == path || !found.contains(stem))) job.flight_records.push_back({path, *rank});
+    if (!rank || (stem != path && found.contains(stem))) continue;
+    struct stat info{};
+    const bool is_there = ::stat(path.c_str(), &info) == 0;
+    const i64 age = is_there ? -(info.st_mtim.tv_sec * kSecond + info.st_mtim.tv_nsec) : 0;
+    const auto other = beside.find(path);
+    files.push_back({age, {path, *rank, other == beside.end() ? "" : other->second}});
   }
+  stable_sort(files, [](const auto& a, const auto& b) {
+    return std::tie(a.second.rank, a.first) < std::tie(b.second.rank, b.first);
+  });
+  for (auto& [age, file] : files) job.flight_records.push_back(std::move(file));
 }
 
 }  // namespace

@@ -113,11 +113,21 @@ TEST_F(OpenJob, DumpsOfFlightRecordersBesideTraces) {
   std::vector<std::pair<std::string, i64>> found;
   for (const FlightRecordFile& f : job->flight_records)
     found.emplace_back(fs::path(f.path).filename().string(), f.rank);
-  EXPECT_EQ(found, (std::vector<std::pair<std::string, i64>>{{"fr_trace_9", 9},
-                                                             {"nccl_trace_rank_0", 0},
+  EXPECT_EQ(found, (std::vector<std::pair<std::string, i64>>{{"nccl_trace_rank_0", 0},
                                                              {"nccl_trace_rank_1", 1},
                                                              {"nccl_trace_rank_2", 2},
-                                                             {"nccl_trace_rank_3", 3}}));
+                                                             {"nccl_trace_rank_3", 3},
+                                                             {"fr_trace_9", 9}}));
+  EXPECT_EQ(job->flight_records[0].beside, path("nccl_trace_rank_0.json"));
+  // Of an earlier hang.
+  fs::copy(dumps / "nccl_trace_rank_0", folder() / "a_0");
+  fs::last_write_time(folder() / "a_0",
+                      fs::last_write_time(folder() / "nccl_trace_rank_0") - std::chrono::hours(1));
+  const Result<Job> both = open_job(Names{folder().string()});
+  ASSERT_TRUE(both);
+  EXPECT_EQ(both->flight_records[0].path, path("nccl_trace_rank_0"));
+  EXPECT_EQ(both->flight_records[1].path, path("a_0"));
+  fs::remove(folder() / "a_0");
   EXPECT_EQ(open_job(Names{path("r10.json")})->flight_records.size(), 0u);
   EXPECT_EQ(open_job(Names{path("r10.json"), path("nccl_trace_rank_0.json")})->flight_records.size(), 1u);
   // They are a job, too, where there is no trace.

@@ -17,7 +17,8 @@ namespace spotter {
 
 struct FlightRecordFile {
   std::string path;
-  i64 rank = 0;  // by its name, which alone tells it
+  i64 rank = 0;             // by its name, which alone tells it
+  std::string beside = {};  // the same dump as JSON, which tells less; mostly empty
 };
 
 struct FlightRecord {

@@ -8,16 +8,18 @@
 #include <tuple>
 
 #include "base/source_revision.h"
+#include "base/stable_sort.h"
 #include "base/system/file.h"
 #include "base/text/utf8.h"
 
 namespace spotter {
 namespace {
 
-// The number in "3...", "-3...", "_3...", "[3]...".
+// The number in "3...", "-3...", "_3...", "=3...", "[3]...".
 std::optional<i64> number_after(std::string_view text) {
+  constexpr std::string_view kBetween = "-_=.: ";
   const bool bracket = text.starts_with('[');
-  if (bracket || text.starts_with('-') || text.starts_with('_')) text.remove_prefix(1);
+  if (bracket || (!text.empty() && kBetween.find(text[0]) != kBetween.npos)) text.remove_prefix(1);
   u32 number = 0;
   const auto [stop, error] = std::from_chars(text.data(), text.data() + text.size(), number);
   if (error != std::errc()) return std::nullopt;
@@ -25,12 +27,52 @@ std::optional<i64> number_after(std::string_view text) {
   return number;
 }
 
-// "local_rank" is a place on the host, and "crank" no rank at all. In lower case.
+// "local_rank" is a place on the host, "tp_rank" one in a group, and "crank" no rank at all. In lower case.
 bool is_rank_word(std::string_view before) {
   if (before.empty()) return true;
   if (before.back() >= 'a' && before.back() <= 'z') return false;
   before.remove_suffix(1);
-  return !before.ends_with("local");
+  constexpr std::string_view kOthers[] = {"local", "node", "group", "role", "dp",
+                                          "tp",    "pp",   "cp",    "ep",   "sp"};
+  return std::ranges::none_of(kOthers, [&](std::string_view other) {
+    if (!before.ends_with(other)) return false;
+    const std::string_view rest = before.substr(0, before.size() - other.size());
+    return other == "local" || rest.empty() || rest.back() < 'a' || rest.back() > 'z';
+  });
+}
+
+std::optional<i64> rank_in_word(std::string_view word) {
+  const std::string name = ascii_lower(word);
+  const std::string_view text = name;
+  for (size_t at = text.find("rank"); at != text.npos; at = text.find("rank", at + 1)) {
+    if (!is_rank_word(text.substr(0, at))) continue;
+    if (const auto rank = number_after(text.substr(at + 4))) return rank;
+  }
+  return std::nullopt;
+}
+
+// As people count: "t2" is before "t10".
+bool is_before(std::string_view a, std::string_view b) {
+  const auto is_digit = [](char c) { return c >= '0' && c <= '9'; };
+  const auto number_of = [&](std::string_view& text) {
+    const size_t end = std::min(text.find_first_not_of("0123456789"), text.size());
+    std::string_view digits = text.substr(0, end);
+    text.remove_prefix(end);
+    digits.remove_prefix(std::min(digits.find_first_not_of('0'), digits.size()));
+    return digits;
+  };
+  while (!a.empty() && !b.empty()) {
+    if (is_digit(a[0]) && is_digit(b[0])) {
+      const std::string_view one = number_of(a), other = number_of(b);
+      if (one.size() != other.size()) return one.size() < other.size();
+      if (one != other) return one < other;
+      continue;
+    }
+    if (a[0] != b[0]) return static_cast<u8>(a[0]) < static_cast<u8>(b[0]);
+    a.remove_prefix(1);
+    b.remove_prefix(1);
+  }
+  return a.size() < b.size();
 }
 
 // Whether some of the files had ended before another one began.
@@ -107,17 +149,30 @@ std::string source_url_of(const Job& job) {
 }
 
 std::optional<i64> rank_in_name(std::string_view path) {
-  const std::string name = ascii_lower(base_name(path));
-  const std::string_view text = name;
-  for (size_t at = text.find("rank"); at != text.npos; at = text.find("rank", at + 1)) {
-    if (!is_rank_word(text.substr(0, at))) continue;
-    if (const auto rank = number_after(text.substr(at + 4))) return rank;
-  }
-  return std::nullopt;
+  const std::string_view name = base_name(path);
+  if (const auto rank = rank_in_word(name)) return rank;
+  if (name.size() >= path.size()) return std::nullopt;
+  return rank_in_word(base_name(path.substr(0, path.size() - name.size() - 1)));
 }
+
+namespace {
+
+bool is_by_folder(const RankEvidence& file) {
+  return file.name_rank && !file.contents_rank && !file.receipt_rank && !rank_in_word(base_name(file.path));
+}
+
+// Where a folder has several files its name is not their rank.
+bool do_folders_tell(const std::vector<RankEvidence>& files) {
+  std::set<i64> ranks;
+  return std::ranges::all_of(
+      files, [&](const RankEvidence& f) { return !is_by_folder(f) || ranks.insert(*f.name_rank).second; });
+}
+
+}  // namespace
 
 Result<std::vector<ResolvedRank>> resolve_ranks(const std::vector<RankEvidence>& files, Notes& notes) {
   std::vector<ResolvedRank> ranks(files.size());
+  const bool are_folders_ranks = do_folders_tell(files);
   std::map<i64, size_t> owner;  // file of each rank
   for (size_t i = 0; i < files.size(); ++i) {
     const RankEvidence& file = files[i];
@@ -125,7 +180,7 @@ Result<std::vector<ResolvedRank>> resolve_ranks(const std::vector<RankEvidence>&
       ranks[i] = {file.contents_rank, RankSource::file_contents};
     } else if (file.receipt_rank) {
       ranks[i] = {file.receipt_rank, RankSource::receipts};
-    } else if (file.name_rank) {
+    } else if (file.name_rank && (are_folders_ranks || !is_by_folder(file))) {
       ranks[i] = {file.name_rank, RankSource::file_name};
     } else {
       continue;
@@ -138,8 +193,7 @@ Result<std::vector<ResolvedRank>> resolve_ranks(const std::vector<RankEvidence>&
 
   std::vector<size_t> by_path(files.size());
   std::iota(by_path.begin(), by_path.end(), size_t{0});
-  std::sort(by_path.begin(), by_path.end(),
-            [&](size_t a, size_t b) { return std::tie(files[a].path, a) < std::tie(files[b].path, b); });
+  stable_sort(by_path, [&](size_t a, size_t b) { return is_before(files[a].path, files[b].path); });
   i64 next = 0;
   size_t ranked = owner.size();
   std::vector<RankEvidence> numbered;

@@ -56,15 +56,17 @@ struct ResolvedRank {
 inline constexpr const char* kCapturesAtDifferentTimes = "captures_at_different_times";
 
 // Rank of each file: its contents, else the receipts of its capture, else its name, else the lowest free
-// number in path order. Two files that claim one rank are an error that names both. Says in `notes` which
-// rule was used where it was not the contents, and what contradicts it.
+// number in the order of paths, numbers in them counting as numbers. Two files that claim one rank are an
+// error that names both. Says in `notes` which rule was used where it was not the contents, and what
+// contradicts it.
 Result<std::vector<ResolvedRank>> resolve_ranks(const std::vector<RankEvidence>& files, Notes& notes);
 
 // Where the sources of all ranks are on the web, in the words of --source-url. Empty: receipts do not tell it
 // of each, or not the same.
 std::string source_url_of(const Job& job);
 
-// "rank3", "rank-3", "rank_3", "rank[3]" in the last part of a path; "local_rank3" is none.
+// "rank3", "rank-3", "rank_3", "rank=3", "rank[3]" in the last part of a path, else in the one before;
+// "local_rank3", "tp_rank3" and the like are none.
 std::optional<i64> rank_in_name(std::string_view path);
 
 }  // namespace spotter

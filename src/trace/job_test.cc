@@ -20,7 +20,15 @@ TEST(RankInName, ReadsTheUsualForms) {
       {"rank_of_rank5.json", 5},
       {"local_rank0_rank9.json", 9},
       {"rank2_of_rank8.json", 2},
-      {"rank4/trace.json", std::nullopt},  // a folder
+      {"rank4/trace.json", 4},  // a folder
+      {"/jobs/rank_11/host.1.pt.trace.json", 11},
+      {"rank4/rank_7.json", 7},
+      {"trace_rank=10.json", 10},
+      {"trace-rank.10.json", 10},
+      {"node_rank_0_local_rank_1.json", std::nullopt},
+      {"dp_rank_0_tp_rank_1.json", std::nullopt},
+      {"dp_rank_0_rank_5.json", 5},
+      {"http_rank_3.json", 3},
       {"local_rank3.json", std::nullopt},
       {"localrank3.json", std::nullopt},
       {"crank3.json", std::nullopt},
@@ -95,6 +103,28 @@ TEST(ResolveRanks, OrderIsByPath) {
   ASSERT_TRUE(ranks.has_value());
   EXPECT_EQ((*ranks)[0].rank, 1);
   EXPECT_EQ((*ranks)[1].rank, 0);
+}
+
+TEST(ResolveRanks, NumbersInPathsCountAsNumbers) {
+  Notes notes;
+  std::vector<RankEvidence> files;
+  const char* const paths[] = {"t10.json", "t9.json", "t010/b.json", "t0", "t1", "t10", "t"};
+  for (const char* path : paths) files.push_back(file(path, std::nullopt, std::nullopt));
+  const auto ranks = resolve_ranks(files, notes);
+  ASSERT_TRUE(ranks.has_value());
+  std::vector<i64> found;
+  for (const ResolvedRank& rank : *ranks) found.push_back(*rank.rank);
+  EXPECT_EQ(found, (std::vector<i64>{5, 3, 6, 1, 2, 4, 0}));
+}
+
+TEST(ResolveRanks, AFolderOfSeveralFilesIsNoRank) {
+  Notes notes;
+  const auto ranks =
+      resolve_ranks({file("rank3/a.json", std::nullopt, 3), file("rank3/b.json", std::nullopt, 3)}, notes);
+  ASSERT_TRUE(ranks.has_value());
+  EXPECT_EQ((*ranks)[0].rank, 0);
+  EXPECT_EQ((*ranks)[1].rank, 1);
+  EXPECT_EQ(notes.count("rank_by_order"), 2);
 }
 
 TEST(ResolveRanks, SaysNothingWhereTheContentsDo) {

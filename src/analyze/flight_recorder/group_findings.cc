@@ -277,6 +277,9 @@ FirstToLook first_to_look_at(const std::vector<GroupFinding>& findings) {
   std::set<i64> waiting;
   for (const GroupFinding& f : findings) {
     if (!f.inside.empty()) first.unknown.insert(f.without_dump.begin(), f.without_dump.end());
+    // They wait for somebody of whom there is no dump.
+    if (f.kind == Kind::unfinished && !f.without_dump.empty())
+      waiting.insert(f.inside.begin(), f.inside.end());
     if (f.kind == Kind::left_behind) first.left_behind.insert(f.ranks.begin(), f.ranks.end());
     if (f.kind != Kind::not_joined && f.kind != Kind::unanswered) continue;
     waiting.insert(f.inside.begin(), f.inside.end());

@@ -263,6 +263,15 @@ TEST(FirstToLookAt, WhoWaitsForNobody) {
   EXPECT_EQ(first_to_look_at(o.findings).absent, Ranks{3});
 }
 
+// Rank 7 does not send since it waits itself, for one that left no dump: as one that was killed does.
+TEST(FirstToLookAt, WhoWaitsForARankWithoutADump) {
+  const Outcome o = outcome_of({Record(4, {4, 7}).p2p(1, "recv 0<-1"),
+                                Record(7, {4, 7}).group("1", {7, 9}).call(1, "all_to_all", false)});
+  ASSERT_TRUE(o.find(Kind::unanswered) && o.find(Kind::unfinished, "1"));
+  EXPECT_EQ(first_to_look_at(o.findings).absent, Ranks());
+  EXPECT_EQ(first_to_look_at(o.findings).unknown, Ranks{9});
+}
+
 // The host's backends say of a call only that it is retired, and nothing of a group's ranks.
 TEST(GroupFindings, BackendsOnTheHost) {
   const auto record = [](i64 rank, bool retired) {

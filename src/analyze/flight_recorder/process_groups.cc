@@ -107,7 +107,7 @@ void ProcessGroups::add(const FlightRecord& record) {
   notes_.merge(record.notes, record.file.path);
   if (!ranks_.insert(rank).second) {
     notes_.add("flight_record_twice", Severity::info,
-               fmt::format("there are several flight recorder dumps of rank {}; the first counts", rank));
+               fmt::format("there are several flight recorder dumps of rank {}; the newest counts", rank));
     return;
   }
   std::map<std::pair<std::string, std::string>, std::vector<i64>> members;

@@ -200,9 +200,23 @@ TEST(ToFlightRecord, SharedPartsDoNotMultiply) {
             file.path() + ": what it shares and repeats would take many times its size");
 }
 
+// A process that is killed while it writes leaves half a pickle; what its job has written as JSON is whole.
+TEST(LoadFlightRecord, TheJsonBesideADamagedPickle) {
+  const TemporaryFile pickle("\x80\x02}(X\x07", "fr_trace_0");
+  FlightRecordFile file{pickle.path(), 0, fmt::format("{}0.json", kDumps)};
+  const Result<FlightRecord> record = load_flight_record(file);
+  ASSERT_TRUE(record) << record.error().message;
+  EXPECT_FALSE(record->calls.empty());
+  EXPECT_EQ(record->file.path, pickle.path());
+  EXPECT_EQ(record->notes.count("flight_record_damaged"), 1);
+  file.beside = pickle.path();
+  EXPECT_FALSE(load_flight_record(file));
+}
+
 TEST(RankOfFlightRecord, ByItsName) {
-  for (const std::string_view name : {"nccl_trace_rank_3", "/tmp/7/_dump_3", "fr_trace_3", "fr_trace_3.json",
-                                      "fr_trace_3.json.gz", "x3", "3", "trace.3.pickle", "rank3_attempt1"})
+  for (const std::string_view name :
+       {"nccl_trace_rank_3", "/tmp/7/_dump_3", "fr_trace_3", "fr_trace_3.json", "fr_trace_3.json.gz", "x3",
+        "3", "trace.3.pickle", "rank3_attempt1", "node_rank_1_3"})
     EXPECT_EQ(rank_of_flight_record(name), 3) << name;
   EXPECT_EQ(rank_of_flight_record("dump"), std::nullopt);
   EXPECT_EQ(rank_of_flight_record("dump_99999999999"), std::nullopt);

@@ -87,15 +87,32 @@ bool begins_like_flight_record(const std::string& path) {
   return (begins_like_pickle(head) || has_a_key_first(head)) && names_a_key(head);
 }
 
-Result<FlightRecord> load_flight_record(const FlightRecordFile& file) {
+namespace {
+
+Result<FlightRecord> load_one(const std::string& path) {
   Notes damage;
-  TRY_ASSIGN(std::string bytes, read_bytes(file.path, kMostBytes + 1, damage));
+  TRY_ASSIGN(std::string bytes, read_bytes(path, kMostBytes + 1, damage));
   if (bytes.size() > kMostBytes)
-    return fail(Code::unsupported, "{}: is longer than {} MiB", file.path, kMostBytes >> 20);
+    return fail(Code::unsupported, "{}: is longer than {} MiB", path, kMostBytes >> 20);
   Result<FlightRecord> record = parse(std::move(bytes));
-  if (!record) return within(std::move(record).error(), file.path);
-  record->file = file;
+  if (!record) return within(std::move(record).error(), path);
   record->notes.merge(damage);
+  return record;
+}
+
+}  // namespace
+
+Result<FlightRecord> load_flight_record(const FlightRecordFile& file) {
+  Result<FlightRecord> record = load_one(file.path);
+  if (!record && !file.beside.empty()) {
+    if (Result<FlightRecord> other = load_one(file.beside)) {
+      other->notes.add("flight_record_damaged", Severity::repair,
+                       fmt::format("a dump was read from the JSON beside it, which tells less: {}",
+                                   record.error().message));
+      record = std::move(other);
+    }
+  }
+  if (record) record->file = file;
   return record;
 }
 
