@@ -74,7 +74,9 @@ class Connection final : public Session, public std::enable_shared_from_this<Con
 
   void read() {
     error_code ignored;
-    held_as_ = bytes_.add(socket_.remote_endpoint(ignored).address().to_string(), [weak = weak_from_this()] {
+    const std::string peer = socket_.remote_endpoint(ignored).address().to_string();
+    sessions_.is_of(*this, peer);
+    held_as_ = bytes_.add(peer, [weak = weak_from_this()] {
       if (const auto self = weak.lock()) self->sessions_.close(self);
     });
     end_after(std::chrono::nanoseconds(FramedServer::kRequestTime));

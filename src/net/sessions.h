@@ -1,12 +1,17 @@
 // The connections of a server: those from which a request is awaited and those that await an answer, in the
-// order in which they began to. Of too many, the oldest of the larger group goes: whoever opens thousands of
-// connections and says nothing takes the place of his own, and not that of who waits for an answer.
+// order in which they began to. Of too many, the oldest goes that is of whoever has most in the larger group:
+// who opens thousands of connections takes the place of his own.
 #pragma once
 #include <malloc.h>
 
 #include <algorithm>
 #include <list>
+#include <map>
 #include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
 
 #include "base/types.h"
 
@@ -21,6 +26,7 @@ class Session {
   friend class Sessions;
   std::list<std::weak_ptr<Session>>::iterator place_;
   bool is_listed_ = false, is_served_ = false;
+  std::string peer_;  // whose it is, where that is known
 };
 
 class Sessions {
@@ -33,6 +39,7 @@ class Sessions {
     session->is_listed_ = true;
     peak_ = std::max(peak_, size());
   }
+  void is_of(Session& session, std::string peer) { session.peer_ = std::move(peer); }
   // A request has come; its answer may take long.
   void is_served(Session& session) { move(session, true); }
   // It has been answered.
@@ -51,7 +58,7 @@ class Sessions {
   }
   void close_oldest() {
     if (size() == 0) return;
-    const std::shared_ptr<Session> oldest = group(served_.size() > asking_.size()).front().lock();
+    const std::shared_ptr<Session> oldest = oldest_of_most(group(served_.size() > asking_.size()));
     if (!oldest) return;  // it is removing itself
     // It may live on until an answer for it is ready; its place is free at once.
     close(oldest);
@@ -68,6 +75,19 @@ class Sessions {
  private:
   using Group = std::list<std::weak_ptr<Session>>;
   Group& group(bool is_served) { return is_served ? served_ : asking_; }
+  static std::shared_ptr<Session> oldest_of_most(const Group& group) {
+    std::map<std::string_view, size_t> counts;
+    size_t most = 0;
+    std::vector<std::shared_ptr<Session>> all;
+    for (const std::weak_ptr<Session>& weak : group) {
+      const std::shared_ptr<Session> session = weak.lock();
+      if (!session) continue;
+      most = std::max(most, ++counts[session->peer_]);
+      all.push_back(session);
+    }
+    const auto oldest = std::ranges::find_if(all, [&](const auto& s) { return counts[s->peer_] == most; });
+    return oldest == all.end() ? nullptr : *oldest;
+  }
   void move(Session& session, bool is_served) {
     if (!session.is_listed_) return;
     Group& to = group(is_served);

@@ -63,6 +63,21 @@ TEST(SessionsTest, OfTooManyTheLargerGroupGivesWay) {
   }
 }
 
+// Whoever has most of a group takes the place of his own.
+TEST(SessionsTest, OfTooManyWhoHasMostGivesWay) {
+  Sessions sessions(8);
+  std::vector<std::shared_ptr<Fake>> all;
+  for (int i = 0; i < 20; i++) {
+    all.push_back(std::make_shared<Fake>(sessions));
+    sessions.add(all.back());
+    sessions.is_of(*all.back(), i == 0 ? "0" : "1000");
+    sessions.is_served(*all.back());
+  }
+  EXPECT_EQ(all[0]->closed, 0);
+  EXPECT_EQ(sessions.closed(), 12);
+  EXPECT_TRUE(all[12]->closed && !all[13]->closed);
+}
+
 TEST(SessionsTest, AllAreClosed) {
   Sessions sessions(3);
   const auto a = std::make_shared<Fake>(sessions), b = std::make_shared<Fake>(sessions);

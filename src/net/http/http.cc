@@ -70,6 +70,7 @@ class Connection final : public Session, public std::enable_shared_from_this<Con
   void hold_bytes() {
     const std::string peer =
         peer_.address.empty() ? std::to_string(peer_.uid) : peer_.address.substr(0, peer_.address.rfind(':'));
+    sessions_.is_of(*this, peer);
     held_as_ = bytes_.add(peer, [weak = weak_from_this()] {
       if (const auto self = weak.lock()) self->sessions_.close(self);
     });
@@ -143,6 +144,8 @@ class Connection final : public Session, public std::enable_shared_from_this<Con
     request.when_gone = [weak = weak_from_this()](std::function<void()> act) {
       if (const auto self = weak.lock()) self->watch(std::move(act));
     };
+    is_head_ = request.method == "HEAD";
+    keep_ = keep_ && !is_head_;
     request.body = std::move(parser_->get().body());
     sessions_.is_served(*this);
     awaits_answer_ = true;
@@ -180,8 +183,9 @@ class Connection final : public Session, public std::enable_shared_from_this<Con
     if (!answer.content_encoding.empty())
       response.set(http::field::content_encoding, answer.content_encoding);
     for (const auto& [name, value] : answer.headers) response.set(name, value);
+    // An answer to HEAD has no body (RFC 9110, 9.3.2).
     response.keep_alive(keep_);
-    response.body() = std::move(answer.body);
+    if (!is_head_) response.body() = std::move(answer.body);
     bytes_.holds(held_as_, response.body().size());
     if (!stream_->is_open()) return;
     end_after(HttpServer::kRequestTime + static_cast<Ns>(response.body().size()) * HttpServer::kTimePerByte);
@@ -213,6 +217,7 @@ class Connection final : public Session, public std::enable_shared_from_this<Con
   bool awaits_answer_ = false;
   bool watches_ = false, reads_next_ = false;  // what watch() reads is under way, and is part of a request
   bool is_head_seen_ = false;
+  bool is_head_ = false;  // the request's method
   const HttpServer::Handler& handler_;
   const HttpServer::Trusts& trusts_;
   const HttpServer::Refuse& refuse_;

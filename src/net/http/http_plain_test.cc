@@ -82,6 +82,12 @@ TEST_F(HttpPlainTest, RequestsOneAfterTheOther) {
   EXPECT_FALSE(c.over());
 }
 
+TEST_F(HttpPlainTest, AnAnswerToHeadHasNoBody) {
+  const std::string got = answer_to("HEAD / HTTP/1.1\r\nHost: x\r\n\r\n");
+  EXPECT_TRUE(got.starts_with("HTTP/1.1 200 ") && got.ends_with("\r\n\r\n")) << got;
+  EXPECT_EQ(last_.method, "HEAD");
+}
+
 TEST_F(HttpPlainTest, WhatIsNoRequest) {
   const std::string long_head = "GET / HTTP/1.1\r\nA: " + std::string(HttpServer::kMostHead, 'x');
   const std::string long_body =
