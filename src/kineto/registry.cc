@@ -1,11 +1,17 @@
 #include "kineto/registry.h"
 
 #include <algorithm>
+#include <chrono>
+#include <memory>
 
 namespace spotter::kineto {
 namespace {
 
 constexpr size_t kMostAncestors = 16;
+constexpr int kMostReaders = 8;
+// So often a worker is looked at, less often the longer it has been there.
+constexpr Ns kFirstLook = 2 * kSecond;
+constexpr Ns kPartOfAge = 4;
 
 template <class T>
 bool has(const std::vector<T>& list, i64 value) {
@@ -40,13 +46,53 @@ Result<Process*> Registry::seen(const Credentials& sender, std::string_view addr
     process.facts.uid = sender.uid;
     process.address = address;
     process.first_poll = process.read = now;
+    process.next_look = now + kFirstLook;
+    add_ended_ancestors(process, poll);
     it = processes_.insert_or_assign(sender.pid, std::move(process)).first;
   }
   Process& process = it->second;
   process.poll = poll;
   process.last_poll = now;
   ++process.polls;
+  if (!process.is_torch_asked) ask_for_torch(process);
+  using std::chrono::seconds;
+  if (process.torch_version.valid() &&
+      process.torch_version.wait_for(seconds(0)) == std::future_status::ready)
+    process.facts.torch_version = process.torch_version.get();
+  look_for_gpu(process, now);
   return &process;
+}
+
+// Anybody may name the pid of somebody else's process: of those that are there the kernel says whose they
+// are.
+void Registry::add_ended_ancestors(Process& process, const Poll& poll) const {
+  if (process.facts.inner_pid != process.facts.pid) return;  // it sees other numbers than we do
+  for (const i64 pid : poll.pids) {
+    if (process.ancestors.size() >= kMostAncestors) return;
+    const bool is_known = pid == process.facts.pid || has(process.ancestors, pid);
+    if (pid > 1 && !is_known && process::parent_of(host_, pid) == 0) process.ancestors.push_back(pid);
+  }
+}
+
+// Its folder may be on a file server that does not answer.
+void Registry::ask_for_torch(Process& process) {
+  if (!process.facts.has_torch) return;
+  std::promise<std::string> promise;
+  process.torch_version = promise.get_future();
+  const auto told = std::make_shared<std::promise<std::string>>(std::move(promise));
+  const SideThreads& readers = torch_readers_.try_emplace(process.facts.uid, kMostReaders).first->second;
+  process.is_torch_asked =
+      readers.run([told, host = host_, pid = process.facts.pid, folder = process.facts.torch_folder] {
+        told->set_value(process::read_torch_version(host, pid, folder));
+      });
+  if (!process.is_torch_asked) process.torch_version = {};
+}
+
+void Registry::look_for_gpu(Process& process, Ns now) {
+  if (process.identity.role != process::Role::helper || now < process.next_look) return;
+  process.next_look = now + std::max(kFirstLook, (now - process.first_poll) / kPartOfAge);
+  if (process::needs_parent(process.facts) && process::has_gpu_open(host_, process.facts.pid))
+    read_again(process, now);
 }
 
 Process* Registry::find(i64 pid) {
@@ -63,17 +109,20 @@ void Registry::refresh(Ns now, size_t most) {
   const size_t n = std::min(most, stale.size());
   std::partial_sort(stale.begin(), stale.begin() + static_cast<std::ptrdiff_t>(n), stale.end(), older);
   stale.resize(n);
-  for (Process* process : stale) {
-    process->read = now;
-    Result<process::ProcessFacts> facts = process::read_process(host_, process->facts.pid);
-    if (!facts || facts->start_ticks != process->facts.start_ticks)
-      continue;  // it is ending: gone() will come
-    const i64 uid = process->facts.uid;
-    Process fresh = identified(std::move(*facts));
-    process->identity = std::move(fresh.identity);
-    process->facts = std::move(fresh.facts);
-    process->facts.uid = uid;
-  }
+  for (Process* process : stale) read_again(*process, now);
+}
+
+void Registry::read_again(Process& process, Ns now) {
+  process.read = now;
+  Result<process::ProcessFacts> facts = process::read_process(host_, process.facts.pid);
+  if (!facts || facts->start_ticks != process.facts.start_ticks) return;  // it is ending: gone() will come
+  const i64 uid = process.facts.uid;
+  std::string version = std::move(process.facts.torch_version);
+  Process fresh = identified(std::move(*facts));
+  process.identity = std::move(fresh.identity);
+  process.facts = std::move(fresh.facts);
+  process.facts.uid = uid;
+  process.facts.torch_version = std::move(version);
 }
 
 namespace {
@@ -87,10 +136,7 @@ bool matches(const Process& p, const Target& target, F is_among) {
   if (!target.ranks.empty() && !(p.identity.rank && is_among(target.ranks, *p.identity.rank))) return false;
   if (target.pids.empty()) return true;
   const auto is_named = [&](i64 pid) { return is_among(target.pids, pid); };
-  // What the process calls its own and its ancestors' pids counts where it sees the same ones as we do.
-  const bool same_view = p.facts.inner_pid == p.facts.pid;
-  return is_named(p.facts.pid) || std::ranges::any_of(p.ancestors, is_named) ||
-         (same_view && std::ranges::any_of(p.poll.pids, is_named));
+  return is_named(p.facts.pid) || std::ranges::any_of(p.ancestors, is_named);
 }
 
 }  // namespace

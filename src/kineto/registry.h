@@ -4,6 +4,7 @@
 //
 // One thread. Times are of a steady clock.
 #pragma once
+#include <future>
 #include <map>
 #include <string>
 #include <string_view>
@@ -11,6 +12,7 @@
 
 #include "base/result.h"
 #include "base/system/host.h"
+#include "base/system/side_threads.h"
 #include "base/time.h"
 #include "kineto/message.h"
 #include "process/role.h"
@@ -24,11 +26,16 @@ struct Credentials {
 struct Process {
   process::ProcessFacts facts;  // as keep_what_is_asked_later() leaves them
   process::Identity identity;
-  std::vector<i64> ancestors;  // its parent, then the parent's parent ..., without init
-  std::string address;         // the name of the socket that it polls from
-  Poll poll;                   // the last one
+  // Its parent, then the parent's parent ..., without init; then those that it says it had and that have
+  // ended.
+  std::vector<i64> ancestors;
+  std::string address;  // the name of the socket that it polls from
+  Poll poll;            // the last one
   i64 polls = 0;
   Ns first_poll = 0, last_poll = 0, read = 0;  // read: when the facts were
+  Ns next_look = 0;                            // for a GPU, of a worker that may be a rank
+  bool is_torch_asked = false;
+  std::future<std::string> torch_version = {};
 };
 
 // Which processes a request is for. Empty lists and names stand for any.
@@ -59,8 +66,15 @@ class Registry {
 
  private:
   Process identified(process::ProcessFacts facts) const;
+  void add_ended_ancestors(Process& process, const Poll& poll) const;
+  void ask_for_torch(Process& process);
+  // A rank that multiprocessing started is told from a worker by its GPU, which it opens after its first
+  // poll.
+  void look_for_gpu(Process& process, Ns now);
+  void read_again(Process& process, Ns now);
 
   Host host_;
+  std::map<i64, SideThreads> torch_readers_;  // by user: of file servers that do not answer
   std::map<i64, Process> processes_;
 };
 

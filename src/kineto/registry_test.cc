@@ -143,6 +143,45 @@ TEST_F(RegistryTest, WhatIsMeant) {
   EXPECT_EQ(pids({.job = "6"}), std::vector<i64>{});
 }
 
+TEST_F(RegistryTest, NobodyIsTheChildOfWhomHeNames) {
+  add(42, 1, {"python", "victim.py"});
+  add(43, 1, {"python", "other.py"});
+  seen(42, "a", {2, 0, {42}});
+  seen(43, "b", {2, 0, {43, 42}});
+  EXPECT_EQ(pids({.pids = {42}}), std::vector<i64>{42});
+}
+
+// A rank that torch.multiprocessing.spawn started polls before it opens its GPU.
+TEST_F(RegistryTest, ASpawnedRankIsFoundByItsGpuWhileItPolls) {
+  add(40, 1, {"python", "train.py"}, {{"SLURM_PROCID", "0"}});
+  add(42, 40, {"python", "-c", "from multiprocessing.spawn import spawn_main", "--multiprocessing-fork"},
+      {{"SLURM_PROCID", "0"}});
+  const Process* p = seen(42, "a");
+  EXPECT_EQ(p->identity.role, process::Role::helper);
+  fs::create_symlink("/dev/nvidia0", root_ / "42/fd/9");
+  seen(42, "a", {}, kSecond);
+  EXPECT_EQ(p->identity.role, process::Role::helper);
+  seen(42, "a", {}, 3 * kSecond);
+  EXPECT_EQ(p->identity.role, process::Role::training);
+  EXPECT_EQ(p->identity.rank, std::nullopt);  // its launcher's is none of its own
+  EXPECT_EQ(p->facts.uid, 1000);
+}
+
+// It may lie on a file server: who reads it is not waited for.
+TEST_F(RegistryTest, WhichPyTorchIsKnownLater) {
+  add(42, 7, {"python"});
+  std::ofstream(root_ / "42/maps") << "7f00-7f01 r-xp 0 08:02 1 /opt/torch/lib/libtorch_cpu.so\n";
+  fs::create_directories(root_ / "42/root/opt/torch-2.13.0+cpu.dist-info");
+  const Process* p = seen(42, "a");
+  for (int i = 0; i < 500 && p->facts.torch_version.empty(); ++i) {
+    usleep(10'000);
+    seen(42, "a");
+  }
+  EXPECT_EQ(p->facts.torch_version, "2.13.0+cpu");
+  registry_.refresh(kMinute, 64);
+  EXPECT_EQ(p->facts.torch_version, "2.13.0+cpu");
+}
+
 TEST_F(RegistryTest, AGpuIsOpenedLater) {
   add(42, 7, {"python", "-m", "ipykernel_launcher"});
   const Process* p = seen(42, "a");

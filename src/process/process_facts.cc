@@ -124,22 +124,26 @@ bool has_gpu(const std::string& fds) {
   });
 }
 
-// The library's place tells where torch-<version>.dist-info lies.
-void read_torch(const std::string& folder, ProcessFacts& facts) {
+void find_torch(const std::string& folder, ProcessFacts& facts) {
   const std::string maps = text_of(folder + "/maps");
   const size_t at = maps.find(kTorchLibrary);
   if (at == maps.npos) return;
   facts.has_torch = true;
   const size_t begin = maps.find('/', maps.rfind('\n', at) + 1);  // the first of its line: of the path
-  const std::string packages = folder + "/root" + maps.substr(begin, at - begin);
-  for (const std::string& name : names_in(packages)) {
-    constexpr std::string_view kBegin = "torch-", kEnd = ".dist-info";
-    if (name.starts_with(kBegin) && name.ends_with(kEnd))
-      facts.torch_version = name.substr(kBegin.size(), name.size() - kBegin.size() - kEnd.size());
-  }
+  facts.torch_folder = maps.substr(begin, at - begin);
 }
 
 }  // namespace
+
+// Beside the library lies torch-<version>.dist-info.
+std::string read_torch_version(const Host& host, i64 pid, const std::string& torch_folder) {
+  constexpr std::string_view kBegin = "torch-", kEnd = ".dist-info";
+  std::string version;
+  for (const std::string& name : names_in(fmt::format("{}/{}/root{}", host.proc, pid, torch_folder)))
+    if (name.starts_with(kBegin) && name.ends_with(kEnd))
+      version = name.substr(kBegin.size(), name.size() - kBegin.size() - kEnd.size());
+  return version;
+}
 
 void keep_what_is_asked_later(ProcessFacts& facts) {
   constexpr std::string_view kNames[] = {
@@ -189,9 +193,11 @@ Result<ProcessFacts> read_process(const Host& host, i64 pid) {
   TRY_ASSIGN(ProcessFacts facts, read_process_briefly(host, pid));
   const std::string folder = fmt::format("{}/{}", host.proc, pid);
   facts.has_gpu = has_gpu(folder + "/fd");
-  read_torch(folder, facts);
+  find_torch(folder, facts);
   return facts;
 }
+
+bool has_gpu_open(const Host& host, i64 pid) { return has_gpu(fmt::format("{}/{}/fd", host.proc, pid)); }
 
 Result<ProcessFacts> read_process_briefly(const Host& host, i64 pid) {
   ProcessFacts facts;

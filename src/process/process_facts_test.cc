@@ -140,10 +140,12 @@ TEST_F(ProcessFactsTest, PyTorch) {
         "7f00-7f01 r-xp 00000000 08:02 1 /opt/a b/site-packages/torch/lib/libtorch_cpu.so\n"
         "7f02-7f03 r-xp 00000000 08:02 1 /opt/a b/site-packages/torch/lib/libtorch.so\n");
   EXPECT_TRUE(read().has_torch);
-  EXPECT_EQ(read().torch_version, "");
+  EXPECT_EQ(read().torch_folder, "/opt/a b/site-packages");
+  const auto version = [&] { return read_torch_version(host_, 42, read().torch_folder); };
+  EXPECT_EQ(version(), "");
   fs::create_directories(root_ / "42/root/opt/a b/site-packages/torch-2.13.0+cpu.dist-info");
   fs::create_directories(root_ / "42/root/opt/a b/site-packages/torchvision-0.1.dist-info");
-  EXPECT_EQ(read().torch_version, "2.13.0+cpu");
+  EXPECT_EQ(version(), "2.13.0+cpu");
 }
 
 TEST(ProcessFacts, OfThisProcess) {

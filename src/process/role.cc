@@ -172,8 +172,13 @@ Identity identify(const ProcessFacts& process, const ProcessFacts* parent) {
     identity.evidence = fmt::format("multiprocessing started it as a worker of process {}", process.parent);
     return identity;
   }
-  identity.rank = whole_number(variable(process, kRank));
-  identity.world_size = whole_number(variable(process, kWorldSize));
+  // What multiprocessing started is not the task that a scheduler or MPI has numbered.
+  const bool is_spawned = needs_parent(process);
+  const auto own = [&](std::span<const char* const> names) {
+    return whole_number(variable(process, is_spawned ? names.first(1) : names));
+  };
+  identity.rank = own(kRank);
+  identity.world_size = own(kWorldSize);
   if (identity.rank) {
     identity.role = Role::rank;
     identity.evidence = fmt::format("its environment says rank {}", *identity.rank);
