@@ -160,12 +160,14 @@ def map_job(
     while groups:
         tasks = _core.plan(job, names, settings, part, groups)
         again: list[list[int]] = []
+        waited_for = set(range(len(groups)))
         outcomes = engine.map(Worker(), tasks, [_memory(files, group) for group in groups])
         try:
             for place, outcome in outcomes:
                 tell(done, total)
                 if place < 0:
                     continue
+                waited_for.discard(place)
                 if isinstance(outcome, (Error, ImportError)):
                     raise outcome  # not of this task alone: another version, or none, on the workers
                 if isinstance(outcome, BaseException) and not is_retry:
@@ -177,6 +179,9 @@ def map_job(
                 results.append(outcome)
                 done += sum(files[one][1] for one in groups[place])
         finally:
-            outcomes.close()
+            if hasattr(outcomes, "close"):
+                outcomes.close()
+        for place in sorted(waited_for):
+            results.append(_core.failed_task(tasks[place], "it was not read: the engine gave nothing of it back"))
         groups, is_retry = again, True
     return results

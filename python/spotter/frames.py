@@ -24,7 +24,7 @@ def column_of(table: Table, place: int, copy: bool, times: bool) -> object:
     memory, valid = table._core.memory(place)
     missing = _missing(valid, rows)
     if field.type == "text":
-        codes = numpy.asarray(memory)
+        codes = numpy.array(memory) if copy else numpy.asarray(memory)
         if missing is not None:
             codes = numpy.where(missing, -1, codes)
         return pandas.Categorical.from_codes(codes, categories=pandas.Index(table._core.words(place), dtype=object))

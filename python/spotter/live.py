@@ -82,7 +82,8 @@ class Capture:
         except subprocess.TimeoutExpired:
             raise TimeoutError(f"the capture is not done after {timeout} s") from None
         if self._process.returncode not in (0, *_INCOMPLETE) or not out:
-            raise Error(err.decode(errors="replace").strip().removeprefix("spotter: "))
+            said = err.decode(errors="replace").strip().removeprefix("spotter: ")
+            raise Error(said or f"the capture ended with status {self._process.returncode} and said nothing")
         return _only(_tables_in(out))
 
     @property

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numbers
 import operator
 import os
 from collections import namedtuple
@@ -255,6 +256,10 @@ def _run(paths: Paths, names: list[str], params: dict[str, Any], part: _core.Par
          engine: str | Engine) -> _core.Answer:  # fmt: skip
     settings = _settings(params)
     questions = [what_if] if isinstance(what_if, str) else list(what_if or [])
+    if questions and compat:
+        raise Invalid("what_if takes all of the traces, but compat leaves out what another tool does not see")
+    if not isinstance(sensitivity, numbers.Real) or not 0 <= sensitivity <= 1:
+        raise Invalid(f"sensitivity={sensitivity!r}: a share of a step is wanted, 0 to 1 (0.01: one percent)")
     job, tell, parts = open_job(paths), teller(progress), None
     if engine != "local":
         from spotter.engines import map_job

@@ -74,6 +74,16 @@ def test_a_worker_that_is_lost_twice_is_a_note(job):
     assert len(results["summary"]) == 5
 
 
+def test_what_an_engine_does_not_give_back_is_a_note(job):
+    class Dropping(Here):
+        def map(self, function, tasks, memory):
+            return [(place, function(task)) for place, task in enumerate(tasks) if place > 0]
+
+    results = spotter.analyze(job, NAMES, engine=Dropping())
+    assert any("gave nothing of it back" in note.text and note.severity == "loss" for note in results.notes)
+    assert len(results["summary"]) == 5
+
+
 def test_a_damaged_file_and_one_that_vanishes(job, tmp_path):
     for path in pathlib.Path(job).glob("*.json.gz"):
         shutil.copy(path, tmp_path)

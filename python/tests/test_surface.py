@@ -80,6 +80,9 @@ def test_parameters_ranks_and_steps(job):
     (lambda j: spotter.analyze(j, compat="other"), spotter.Invalid, "hta"),
     (lambda j: spotter.analyze(j, engine="none"), spotter.Invalid, "processes"),
     (lambda j: spotter.analyze(j, what_if="device:nobody=1"), spotter.Invalid, "nobody"),
+    (lambda j: spotter.analyze(j, what_if="device:rank=3=peer", compat="hta"), spotter.Invalid, "compat"),
+    (lambda j: spotter.analyze(j, sensitivity=5), spotter.Invalid, "a share of a step"),
+    (lambda j: spotter.report(j, sensitivity=float("nan")), spotter.Invalid, "a share of a step"),
     (lambda j: spotter.report(j, what_if="device:rank=77=1"), spotter.NotFound, "77"),
     (lambda j: spotter.diff(j, j, by_path=True, by_rank=True), spotter.Invalid, "by_rank"),
 ])  # fmt: skip

@@ -195,6 +195,10 @@ def test_pandas_without_a_copy_is_read_only():
     assert not looked_at["rank"].to_numpy().flags.writeable
     copied.loc[0, "rank"] = 7
     assert looked_at["rank"].tolist() == [1, 3] and copied["rank"].tolist() == [7, 3]
+    words = Table.of("made", [spotter.Field("name", "text", "none", "key", "")], [(f"w{i}",) for i in range(40_000)])
+    frame = words.to_pandas()
+    frame.loc[0, "name"] = "w5"  # of so many words the numbers need no other type
+    assert frame["name"].tolist()[:2] == ["w5", "w1"]
 
 
 def test_whether_there_is_a_column(table):

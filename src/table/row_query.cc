@@ -120,6 +120,22 @@ struct Condition {
   Holds holds;
 };
 
+// "x or name=y"
+bool is_alternative(std::string_view value) {
+  const size_t at = value.find(" or ");
+  if (at == value.npos) return false;
+  const std::string_view rest = trimmed(value.substr(at + 4));
+  const size_t name = rest.find_first_not_of("abcdefghijklmnopqrstuvwxyz_0123456789");
+  return name != rest.npos && name > 0 &&
+         std::string_view("=!<>").find(trimmed(rest.substr(name)).substr(0, 1)) != std::string_view::npos;
+}
+
+std::string_view without_quotes(std::string_view value) {
+  const bool is_quoted =
+      value.size() >= 2 && (value.front() == '"' || value.front() == '\'') && value.back() == value.front();
+  return is_quoted ? value.substr(1, value.size() - 2) : value;
+}
+
 Result<Condition> parse_condition(const Table& table, std::string_view text) {
   size_t at = text.npos;
   std::string_view op;
@@ -133,7 +149,15 @@ Result<Condition> parse_condition(const Table& table, std::string_view text) {
                 to_printable(text));
   TRY_ASSIGN(const size_t column, column_named(table, trimmed(text.substr(0, at))));
   const Field& field = table.schema()[column];
-  const std::string_view value = trimmed(text.substr(at + op.size()));
+  const std::string_view written = trimmed(text.substr(at + op.size()));
+  if (op == "=" && written.starts_with('='))
+    return fail(Code::invalid, "\"{}\": equality is one =", to_printable(text));
+  if (is_alternative(written))
+    return fail(
+        Code::invalid,
+        "\"{}\": conditions are joined by and alone; * stands for any text, and 0-3,7 for several numbers",
+        to_printable(text));
+  const std::string_view value = without_quotes(written);
   if (op != "=" && op != "!=") {
     auto holds = order(field, op, value);
     if (!holds) return within(holds.error(), field.name);

@@ -44,6 +44,17 @@ TEST(RowQuery, Conditions) {
   EXPECT_EQ(names("rank>2"), "gelu and more;sgemm_nt;");
 }
 
+// As SQL and shells have them: what would find nothing without a word is taken, or refused.
+TEST(RowQuery, WhatOthersWrite) {
+  EXPECT_EQ(names("name='gemm'"), "gemm;");
+  EXPECT_EQ(names("name=\"gemm\" and rank=0"), "gemm;");
+  EXPECT_EQ(names("rank='3'"), "gelu and more;");
+  EXPECT_NE(names("name==gemm").find("equality is one ="), std::string::npos) << names("name==gemm");
+  EXPECT_NE(names("name=gemm or name=nccl").find("joined by and alone"), std::string::npos);
+  EXPECT_NE(names("rank=0 or share>0.2").find("joined by and alone"), std::string::npos);
+  EXPECT_EQ(names("name=this or that"), "");
+}
+
 TEST(RowQuery, Order) {
   EXPECT_EQ(names("", "-share"), "nccl;gemm;gelu and more;sgemm_nt;");
   EXPECT_EQ(names("", "name"), "gelu and more;gemm;nccl;sgemm_nt;");
