@@ -41,21 +41,32 @@ void IncidentCaptures::pass(Ns now) {
   std::erase_if(by_people_, [&](const auto& capture) { return now - capture.second > kHour; });
 }
 
+// It may be of several jobs, or of processes of which some are no job's.
 void IncidentCaptures::captured(const capture::Capture& capture) {
-  if (capture.job.empty()) return;
+  std::set<std::string> jobs;
+  for (const capture::Receipt& receipt : capture.receipts) {
+    const auto process = parts_.registry.all().find(receipt.pid);
+    if (process != parts_.registry.all().end()) jobs.insert(process->second.identity.job);
+  }
+  jobs.insert(capture.job);
+  jobs.erase("");
+  for (const std::string& job : jobs) captured(capture, job);
+}
+
+void IncidentCaptures::captured(const capture::Capture& capture, const std::string& job) {
   const Ns now = parts_.host.unix_now();
   const Ns began = capture.accepted.unix_ms * kMillisecond;
-  parts_.rules.captured(capture.job, {.from = began, .until = capture.over() ? now : now + kMinute});
+  parts_.rules.captured(job, {.from = began, .until = capture.over() ? now : began + capture.deadline});
   bool is_own = false;
   for (const auto& [id, running] : running_) {
-    if (running->job != capture.job) continue;
+    if (running->job != job) continue;
     const bool is_earlier = began / kMillisecond < running->asked / kMillisecond;  // of the same incident
     if (running->id.empty() && !is_earlier) running->id = capture.id;
     if (running->id != capture.id && !is_earlier) continue;  // a person's, of the same job
     is_own = true;
     for (const capture::Receipt& receipt : capture.receipts) running->users.insert(receipt.uid);
   }
-  if (!is_own) by_people_[capture.job] = now;
+  if (!is_own) by_people_[job] = now;
 }
 
 // Whether the job's people want to be left alone; empty: they do not say so.
@@ -219,7 +230,9 @@ void IncidentCaptures::begin_now(const std::string& id, Running wanted) {
     const bool is_here = here && !here->ranks.empty();
     const auto pace = is_here ? here : parts_.leading.pace(running->job);
     running->is_canary = pace && !pace->ranks.empty() && (whom.ranks.size() > 1 || whom.hosts.size() > 1);
-    if (running->is_canary) whom.ranks = {*pace->ranks.begin()};
+    // Of hosts that are asked.
+    if (running->is_canary)
+      whom.ranks = {is_here || whom.ranks.empty() ? *pace->ranks.begin() : whom.ranks.front()};
     if (running->is_canary && is_here) whom.hosts.clear();
   }
   running->before = parts_.leading.pace(running->job);

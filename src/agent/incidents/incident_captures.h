@@ -86,6 +86,7 @@ class IncidentCaptures {
     std::vector<Span> all_spans() const;  // with its own, the last
   };
 
+  void captured(const capture::Capture& capture, const std::string& job);
   void learn_of_before(const std::string& job);
   Result<respond::CapturePlan> plan(const respond::Incident& incident);
   std::string why_not_asked(const std::string& job) const;

@@ -310,6 +310,8 @@ Result<void> Incidents::may_change(const Peer& peer, const std::string& job) con
     if (process.identity.job != job) continue;
     ++(process.facts.uid == *peer.only_uid ? own : others);
   }
+  const i64 first = parts_.identities->job_facts(job).uid;  // of who polls not, too
+  others += first >= 0 && first != *peer.only_uid ? 1 : 0;
   if (!job.empty() && own > 0 && others == 0) return {};
   return fail(Code::denied, "the processes of that job here are not all of {}", to_printable(peer.name));
 }
@@ -320,6 +322,7 @@ Result<respond::Incident> Incidents::acknowledge(const Peer& peer, const std::st
   TRY_ASSIGN(const auto changes,
              incidents_.acknowledge(id, {.by = peer.name, .where = peer.from, .at = parts_.host.unix_now()}));
   apply(changes);
+  parts_.audit.done(peer, fmt::format("has acknowledged incident {}", to_printable(id)));
   return find(id);
 }
 
@@ -329,6 +332,7 @@ Result<respond::Incident> Incidents::resolve(const Peer& peer, const std::string
   TRY(may_change(peer, incident.job.id));
   TRY_ASSIGN(const auto changes, incidents_.resolve(id, peer.name, now));
   apply(changes);
+  parts_.audit.done(peer, fmt::format("has resolved incident {}", to_printable(id)));
   // What each of several jobs has is that one's to resolve.
   if (incident.shared_by) return find(id);
   if (incident.family == respond::kAlert) alerts_.resolve(incident.job.id);
@@ -348,6 +352,10 @@ Result<void> Incidents::silence(const Peer& peer, respond::Silence silence) {
     TRY(memory_->store().silence(kept_of(silence, parts_.host.unix_now())));
   }
   apply(changes);
+  parts_.audit.done(
+      peer, fmt::format("has silenced what fires of rule \"{}\", job \"{}\", host \"{}\", user \"{}\"",
+                        to_printable(silence.rule), to_printable(silence.job), to_printable(silence.host),
+                        to_printable(silence.user)));
   return {};
 }
 
@@ -357,11 +365,12 @@ Result<std::vector<respond::AlertAnswer>> Incidents::take(const Peer& peer, cons
     return fail(Code::unsupported, "this agent watches no jobs (respond), and takes no alerts");
   const Ns now = parts_.host.unix_now();
   std::vector<respond::Condition> conditions;
-  TRY_ASSIGN(
-      auto answers,
-      alerts_.take(frame,
-                   {.name = peer.name, .may = [&](const std::string& job) { return may_change(peer, job); }},
-                   residents, now, conditions));
+  TRY_ASSIGN(auto answers,
+             alerts_.take(frame,
+                          {.name = peer.name,
+                           .is_limited = peer.only_uid.has_value(),
+                           .may = [&](const std::string& job) { return may_change(peer, job); }},
+                          residents, now, conditions));
   take(conditions, now);
   return answers;
 }

@@ -8,7 +8,7 @@
 namespace spotter::respond {
 namespace {
 
-constexpr std::string_view kDevice = "alert ";  // what a condition is of has its fingerprint
+constexpr std::string_view kDevice = "alert ";  // what a condition is of has what it is kept by
 
 Urgency urgency_of(std::string_view severity) {
   if (severity == "critical" || severity == "page" || severity == "fatal") return Urgency::critical;
@@ -20,8 +20,8 @@ bool is_ours(const Alert& alert) {
   return !alert.label("incident").empty() || alert.label("alertname").starts_with("Spotter");
 }
 
-Condition condition_of(const AlertFrame& frame, const Alert& alert, const AlertTarget& target,
-                       const std::string& host, Ns at) {
+Condition condition_of(const AlertFrame& frame, const Alert& alert, const std::string& key,
+                       const AlertTarget& target, const std::string& host, Ns at) {
   Condition condition;
   condition.rule = condition.family = kAlert;
   condition.urgency = urgency_of(alert.label("severity"));
@@ -29,7 +29,7 @@ Condition condition_of(const AlertFrame& frame, const Alert& alert, const AlertT
   condition.user = target.user;
   condition.host = host;
   condition.rank = target.rank;
-  condition.device = std::string(kDevice) + alert.fingerprint;
+  condition.device = std::string(kDevice) + key;
   condition.no_capture = alert.label("spotter_action") == "diagnose";
   condition.since = std::min(alert.starts, at);
   condition.at = at;
@@ -61,7 +61,8 @@ AlertAnswer Alerts::take(const AlertFrame& frame, const Alert& alert, const Call
     return answer;
   };
   if (is_ours(alert)) return say(AlertOutcome::linked, "it is Spotter's own, and begins nothing");
-  auto known = kept_.find(alert.fingerprint);
+  const std::string key = caller.is_limited ? caller.name + " " + alert.fingerprint : alert.fingerprint;
+  auto known = kept_.find(key);
   // An alert may outlive its job (a host that is hot): it is about whoever is there now.
   if (known != kept_.end() && known->second.was_job_here &&
       std::ranges::find(residents, known->second.condition.job, &Resident::job) == residents.end()) {
@@ -108,7 +109,7 @@ AlertAnswer Alerts::take(const AlertFrame& frame, const Alert& alert, const Call
                fmt::format("{} have begun in this minute already for {}", options_.most_a_minute,
                            to_printable(caller.name)));
   }
-  Kept& kept = kept_[alert.fingerprint];
+  Kept& kept = kept_[key];
   // The one before may have been about another job.
   if (kept.condition.is_firing && !kept.condition.rule.empty()) {
     kept.condition.is_firing = false;
@@ -116,7 +117,7 @@ AlertAnswer Alerts::take(const AlertFrame& frame, const Alert& alert, const Call
   }
   kept = {.starts = alert.starts,
           .heard = at,
-          .condition = condition_of(frame, alert, *target, options_.host, at)};
+          .condition = condition_of(frame, alert, key, *target, options_.host, at)};
   conditions.push_back(kept.condition);
   return say(AlertOutcome::begins);
 }

@@ -35,6 +35,7 @@ class Alerts {
   // `may`: whether who asks may have something done about a job.
   struct Caller {
     std::string name = {};
+    bool is_limited = false;  // to its own jobs: no alert of others is its to tell of
     std::function<Result<void>(const std::string& job)> may = {};
   };
   explicit Alerts(AlertsOptions options) : options_(std::move(options)) {}
@@ -65,7 +66,7 @@ class Alerts {
   static void end_with_job(Kept& kept, Ns at, std::vector<Condition>& conditions);
 
   AlertsOptions options_;
-  std::map<std::string, Kept> kept_;  // by fingerprint
+  std::map<std::string, Kept> kept_;  // by fingerprint, behind the caller where that is limited
   struct Minute {
     Ns began = 0;
     int count = 0;

@@ -87,6 +87,7 @@ class AlertsTest : public testing::Test {
     const auto answers =
         alerts.take({.sender = "alertmanager", .truncated = truncated, .alerts = std::move(all)},
                     {.name = caller,
+                     .is_limited = is_limited,
                      .may = [&](const std::string& job) -> Result<void> {
                        if (job == denied) return fail(Code::denied, "not yours");
                        return {};
@@ -110,6 +111,7 @@ class AlertsTest : public testing::Test {
   std::vector<Condition> conditions;
   Ns at = kStart + kSecond;
   std::string denied;
+  bool is_limited = false;
 };
 
 TEST_F(AlertsTest, ItIsACondition) {
@@ -258,6 +260,18 @@ TEST_F(AlertsTest, WhoResolvesItIsNotToldAgain) {
   alerts.resolve("4711");
   EXPECT_TRUE(pass(at + kHour).empty());
   EXPECT_EQ(outcome(alert("a")), AlertOutcome::left_alone);
+}
+
+// Whoever may tell of his own jobs alone tells nothing of an alert that somebody else sends.
+TEST_F(AlertsTest, NobodyEndsOrHidesAnothersAlert) {
+  is_limited = true;
+  Alert forged = alert("a", {{"job_id", "4712"}});
+  forged.starts = kStart + 1000 * kHour;
+  EXPECT_EQ(outcome(forged, 0, "user 1000"), AlertOutcome::begins);
+  is_limited = false;
+  EXPECT_EQ(outcome(alert("a")), AlertOutcome::begins);
+  is_limited = true;
+  EXPECT_EQ(outcome(over(alert("a")), 0, "user 1001"), AlertOutcome::left_alone);
 }
 
 // A host that is hot is so under the next job, too, and who sends the alert goes on with the first one.

@@ -14,6 +14,7 @@ constexpr i64 kEntriesOfSample = 10;     // so that of steps of 1 ms more than t
 constexpr i64 kMostSteps = 1'000'000;    // of a sample; more are not counted
 constexpr size_t kUsual = 50, kFew = 8;  // entries
 constexpr Ns kForgotten = 5 * kMinute;
+constexpr Ns kLeft = 10 * kSecond;  // without a row
 constexpr i64 kLateSteps = 5;
 constexpr Ns kLate = 10 * kSecond;
 
@@ -70,11 +71,14 @@ void JobPaces::see_steps(const Sample& sample) {
     const i64 first = job.first_count.try_emplace(of, row.steps).first->second;
     if (row.steps > 0 && job.pace.first == 0) job.pace.first = sample.at;
     job.pace.steps = std::max(job.pace.steps, row.steps - first);
-    if (!job.has_shown || row.of.rank < job.shown) {
+    // The host may have got other ranks of it, or steps of a hook in the place of a log's.
+    const bool has_left = sample.at - job.shown_at > kLeft;
+    if (!job.has_shown || row.of.rank < job.shown || (row.of.rank != job.shown && has_left)) {
       job.has_shown = true;
       job.shown = row.of.rank;
       job.last.clear();
     }
+    if (row.of.rank == job.shown) job.shown_at = sample.at;
     if (row.of.rank != job.shown || !row.step || count == 0) return;
     const Ns end = sample.at - row.age.value_or(0);
     // The last one stands for the longest, the others for as many each of the rest.

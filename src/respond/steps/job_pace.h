@@ -65,6 +65,7 @@ class JobPaces {
   struct Job {
     JobPace pace = {};
     bool has_shown = false;
+    Ns shown_at = 0;                // when it had a row last
     std::optional<i64> shown = {};  // whose steps `last` has: of the lowest rank here
     // Two users may call their jobs by one name.
     using Counts = std::map<std::pair<std::optional<i64>, std::string>, i64>;

@@ -14,11 +14,11 @@ constexpr Ns kStart = 1'795'000'000 * kSecond;
 class Host {
  public:
   // A second in which so many steps end, each of which takes so long.
-  void second(i64 count, Ns took) {
+  void second(i64 count, Ns took, i64 rank = 2) {
     at += kSecond;
     steps += count;
     const Table table = table_of("step", {{{"job", "7"},
-                                           {"rank", i64{2}},
+                                           {"rank", rank},
                                            {"user", "alice"},
                                            {"source", "profilerStep"},
                                            {"step_ns", took},
@@ -35,6 +35,14 @@ class Host {
   Ns at = kStart;
   i64 steps = 500;
 };
+
+// An elastic job begins anew, and this host has other ranks of it.
+TEST(JobPaces, OfRanksThatHaveLeft) {
+  Host host;
+  host.seconds(30, 4, 250 * kMillisecond);
+  for (int i = 0; i < 30; ++i) host.second(4, 250 * kMillisecond, 9);
+  EXPECT_EQ(host.paces.of("7")->last_step, host.at);
+}
 
 TEST(JobPaces, HowAJobGoesOn) {
   Host host;
