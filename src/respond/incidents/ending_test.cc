@@ -119,6 +119,21 @@ TEST(Ending, WhatAPersonResolvesIsNotSeenToEnd) {
   EXPECT_EQ(leader.incidents.find(kId)->resolved_by, "");
 }
 
+// A crowd of warnings that do not end keeps nobody from hearing of what is critical.
+TEST(Ending, OfTooManyThatDoNotEndCriticalOnesHaveRoom) {
+  Incidents incidents{{.cluster = "a", .host = "gpu01", .most = 10, .more_critical = 5}};
+  const auto begin = [&](int job, Urgency urgency) {
+    Condition condition{.rule = "gpu_fault", .family = "gpu", .urgency = urgency, .job = std::to_string(job)};
+    condition.since = condition.at = kBegan;
+    incidents.take(condition, kBegan);
+  };
+  for (int job = 0; job < 20; ++job) begin(job, Urgency::warning);
+  EXPECT_EQ(incidents.all().size(), 10u);
+  for (int job = 100; job < 120; ++job) begin(job, Urgency::critical);
+  EXPECT_EQ(incidents.all().size(), 15u);
+  EXPECT_EQ(incidents.left_out(), 25);
+}
+
 // One host is heard no more; the other goes on, and then says that it is over.
 TEST(Ending, WhoIsLeftKnows) {
   Leader leader;

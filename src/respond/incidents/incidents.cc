@@ -129,7 +129,8 @@ Incidents::Kept* Incidents::kept_for(const Condition& condition, Ns at) {
 
 Incidents::Kept* Incidents::begin(const Condition& condition, Ns at, bool stands_in) {
   forget(at);
-  if (incidents_.size() >= options_.most) {
+  const bool is_critical = condition.urgency == Urgency::critical;
+  if (incidents_.size() >= options_.most + (is_critical ? options_.more_critical : 0)) {
     ++left_out_;
     return nullptr;
   }

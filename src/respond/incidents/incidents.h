@@ -48,6 +48,7 @@ struct IncidentsOptions {
   // nothing more than its conditions say.
   std::function<void(Incident&)> look_back = {};
   size_t most = 1000;               // incidents, open or resolved a while ago
+  size_t more_critical = 200;       // beyond those, of critical ones
   size_t most_conditions = 20'000;  // of all of them
 };
 
