@@ -66,8 +66,11 @@ std::string text_of(const std::vector<std::string>& causes, int width) {
   return text.empty() ? text : text + "\n";
 }
 
-// Which gates do not hold is said on standard error.
+// Which gates do not hold is said on standard error. Of what could not be read none can hold.
 Result<bool> is_any_exceeded(const Options& options, const diagnose::Diff& diff) {
+  const i64 left_out = diff.before.notes.count("file_left_out") + diff.after.notes.count("file_left_out");
+  if (!options.gates.empty() && left_out > 0)
+    return fail(Code::invalid, "--fail-if: a file could not be read, and what it shows is not known");
   bool any = false;
   for (const Gate& gate : options.gates) {
     TRY_ASSIGN(const bool is_over, is_exceeded(gate, diff.before, diff.after));
