@@ -41,7 +41,8 @@ struct RankFacts {
 struct StepFacts {
   i64 count = 0;
   Ns mean = 0;
-  double deviation = 0;  // of the steps' lengths, as a share of the mean
+  double deviation = 0;        // of the steps' lengths, as a share of the mean
+  bool without_first = false;  // which has waited for what was before the recording
 };
 
 struct JobFacts {

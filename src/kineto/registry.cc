@@ -9,6 +9,7 @@ namespace {
 
 constexpr size_t kMostAncestors = 16;
 constexpr int kMostReaders = 8;
+constexpr int kTorchPatienceMs = 50;
 // So often a worker is looked at, less often the longer it has been there.
 constexpr Ns kFirstLook = 2 * kSecond;
 constexpr Ns kPartOfAge = 4;
@@ -54,10 +55,10 @@ Result<Process*> Registry::seen(const Credentials& sender, std::string_view addr
   process.poll = poll;
   process.last_poll = now;
   ++process.polls;
+  // Mostly the answer comes at once, and who asks what a job is like wants it from the beginning.
+  const auto patience = std::chrono::milliseconds(process.is_torch_asked ? 0 : kTorchPatienceMs);
   if (!process.is_torch_asked) ask_for_torch(process);
-  using std::chrono::seconds;
-  if (process.torch_version.valid() &&
-      process.torch_version.wait_for(seconds(0)) == std::future_status::ready)
+  if (process.torch_version.valid() && process.torch_version.wait_for(patience) == std::future_status::ready)
     process.facts.torch_version = process.torch_version.get();
   look_for_gpu(process, now);
   return &process;

@@ -123,15 +123,23 @@ class PagerDuty : public Notifier {
     return send(telling, "acknowledge", key);
   }
 
-  // Of one that another host has told of nobody here knows which alerts there are: the end of one that is not
-  // there is nothing.
+  // Of one that another host has told of, too, nobody here knows which alerts there are: the end of one that
+  // is not there is nothing.
   Outcome resolve(const Telling& telling, Kept& kept) {
     const Incident& i = telling.incident;
-    const bool is_of_others = kept.urgency < 0 && i.urgency == respond::Urgency::critical;
-    const std::string worse = is_of_others ? urgency_name(i.urgency) : kept.worse;
-    Outcome outcome = send(telling, "resolve", dedup_key(i, {}));
-    if (!worse.empty() && outcome.kind == Outcome::Kind::done)
+    std::vector<std::string> all;
+    if (kept.urgency < 0 || i.told_elsewhere) {
+      for (const auto urgency : {respond::Urgency::warning, respond::Urgency::critical})
+        if (i.urgency >= urgency) all.emplace_back(urgency_name(urgency));
+    } else if (!kept.worse.empty()) {
+      all.push_back(kept.worse);
+    }
+    all.emplace_back();
+    Outcome outcome;
+    for (const std::string& worse : all) {
       outcome = send(telling, "resolve", dedup_key(i, worse));
+      if (outcome.kind != Outcome::Kind::done) return outcome;
+    }
     kept = {.acknowledged = kept.acknowledged};
     return outcome;
   }

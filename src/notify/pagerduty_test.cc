@@ -67,9 +67,9 @@ TEST_F(PagerDutyTest, IsPagedAgainByWhatWasAcknowledgedOnce) {
   telling.occasion = Occasion::resolved;
   const size_t before = asked();
   EXPECT_EQ(notifier->tell(telling, nothing).kind, Kind::done);
-  EXPECT_EQ(asked() - before, 2u);
+  EXPECT_EQ(asked() - before, 3u);
   EXPECT_EQ(actions(Occasion::resolved), (All{"resolve", "resolve"}));
-  EXPECT_EQ(text_at(last_body(), "/dedup_key"), warning + "/critical");
+  EXPECT_EQ(text_at(last_body(), "/dedup_key"), warning);
   EXPECT_EQ(actions(Occasion::changed), All{"trigger"});
   EXPECT_EQ(text_at(last_body(), "/dedup_key"), warning);
   // Both are new.

@@ -15,7 +15,7 @@ namespace {
 
 using Holds = std::function<bool(const Value&)>;
 
-constexpr std::string_view kAnd = " and ", kNull = "null";
+constexpr std::string_view kAnd = " and ", kOr = " or ", kNull = "null";
 // The longer ones first: each is looked for where a name ends.
 constexpr std::string_view kOperators[] = {"!=", "<=", ">=", "=", "<", ">"};
 
@@ -120,20 +120,41 @@ struct Condition {
   Holds holds;
 };
 
+// Where a word stands outside of quotes, which may begin where a value does; npos: nowhere.
+size_t find_unquoted(std::string_view text, std::string_view word) {
+  char quote = 0, before = 0;
+  for (size_t at = 0; at < text.size(); ++at) {
+    const char c = text[at];
+    if (quote == 0 && text.substr(at).starts_with(word)) return at;
+    if (c == quote)
+      quote = 0;
+    else if (quote == 0 && (c == '"' || c == '\'') &&
+             std::string_view("=<>").find(before) != std::string_view::npos)
+      quote = c;
+    if (c != ' ') before = c;
+  }
+  return text.npos;
+}
+
 // "x or name=y"
 bool is_alternative(std::string_view value) {
-  const size_t at = value.find(" or ");
+  const size_t at = find_unquoted(value, kOr);
   if (at == value.npos) return false;
-  const std::string_view rest = trimmed(value.substr(at + 4));
+  const std::string_view rest = trimmed(value.substr(at + kOr.size()));
   const size_t name = rest.find_first_not_of("abcdefghijklmnopqrstuvwxyz_0123456789");
   return name != rest.npos && name > 0 &&
          std::string_view("=!<>").find(trimmed(rest.substr(name)).substr(0, 1)) != std::string_view::npos;
 }
 
-std::string_view without_quotes(std::string_view value) {
+// The value within its quotes, where it has some.
+Result<std::string_view> without_quotes(std::string_view value) {
   const bool is_quoted =
       value.size() >= 2 && (value.front() == '"' || value.front() == '\'') && value.back() == value.front();
-  return is_quoted ? value.substr(1, value.size() - 2) : value;
+  if (!is_quoted) return value;
+  const std::string_view inside = value.substr(1, value.size() - 2);
+  if (inside.find(value.front()) != inside.npos)
+    return fail(Code::invalid, "{}: one text in quotes is wanted", to_printable(value));
+  return inside;
 }
 
 Result<Condition> parse_condition(const Table& table, std::string_view text) {
@@ -152,12 +173,14 @@ Result<Condition> parse_condition(const Table& table, std::string_view text) {
   const std::string_view written = trimmed(text.substr(at + op.size()));
   if (op == "=" && written.starts_with('='))
     return fail(Code::invalid, "\"{}\": equality is one =", to_printable(text));
-  if (is_alternative(written))
+  const bool is_quoted = written.starts_with('"') || written.starts_with('\'');
+  const size_t close = is_quoted ? written.find(written.front(), 1) : 0;
+  if (is_alternative(close == written.npos ? written : written.substr(close)))
     return fail(
         Code::invalid,
         "\"{}\": conditions are joined by and alone; * stands for any text, and 0-3,7 for several numbers",
         to_printable(text));
-  const std::string_view value = without_quotes(written);
+  TRY_ASSIGN(const std::string_view value, without_quotes(written));
   if (op != "=" && op != "!=") {
     auto holds = order(field, op, value);
     if (!holds) return within(holds.error(), field.name);
@@ -175,7 +198,7 @@ Result<Table> chosen_rows(const Table& table, const RowQuery& query) {
   std::vector<Condition> conditions;
   std::string_view rest = trimmed(query.where);
   while (!rest.empty()) {
-    const size_t end = std::min(rest.find(kAnd), rest.size());
+    const size_t end = std::min(find_unquoted(rest, kAnd), rest.size());
     Result<Condition> condition = parse_condition(table, trimmed(rest.substr(0, end)));
     if (!condition) return within(condition.error(), "where");
     conditions.push_back(std::move(*condition));

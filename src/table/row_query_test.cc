@@ -53,6 +53,10 @@ TEST(RowQuery, WhatOthersWrite) {
   EXPECT_NE(names("name=gemm or name=nccl").find("joined by and alone"), std::string::npos);
   EXPECT_NE(names("rank=0 or share>0.2").find("joined by and alone"), std::string::npos);
   EXPECT_EQ(names("name=this or that"), "");
+  EXPECT_EQ(names("name='gelu and more' and rank=3"), "gelu and more;");
+  EXPECT_EQ(names("name=\"a or b=c\""), "");
+  EXPECT_NE(names("name=\"gemm\",\"nccl\"").find("one text in quotes"), std::string::npos);
+  EXPECT_NE(names("name='gemm' or name='nccl'").find("joined by and alone"), std::string::npos);
 }
 
 TEST(RowQuery, Order) {

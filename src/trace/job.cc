@@ -41,16 +41,6 @@ bool is_rank_word(std::string_view before) {
   });
 }
 
-std::optional<i64> rank_in_word(std::string_view word) {
-  const std::string name = ascii_lower(word);
-  const std::string_view text = name;
-  for (size_t at = text.find("rank"); at != text.npos; at = text.find("rank", at + 1)) {
-    if (!is_rank_word(text.substr(0, at))) continue;
-    if (const auto rank = number_after(text.substr(at + 4))) return rank;
-  }
-  return std::nullopt;
-}
-
 // As people count: "t2" is before "t10".
 bool is_before(std::string_view a, std::string_view b) {
   const auto is_digit = [](char c) { return c >= '0' && c <= '9'; };
@@ -149,30 +139,17 @@ std::string source_url_of(const Job& job) {
 }
 
 std::optional<i64> rank_in_name(std::string_view path) {
-  const std::string_view name = base_name(path);
-  if (const auto rank = rank_in_word(name)) return rank;
-  if (name.size() >= path.size()) return std::nullopt;
-  return rank_in_word(base_name(path.substr(0, path.size() - name.size() - 1)));
+  const std::string name = ascii_lower(base_name(path));
+  const std::string_view text = name;
+  for (size_t at = text.find("rank"); at != text.npos; at = text.find("rank", at + 1)) {
+    if (!is_rank_word(text.substr(0, at))) continue;
+    if (const auto rank = number_after(text.substr(at + 4))) return rank;
+  }
+  return std::nullopt;
 }
-
-namespace {
-
-bool is_by_folder(const RankEvidence& file) {
-  return file.name_rank && !file.contents_rank && !file.receipt_rank && !rank_in_word(base_name(file.path));
-}
-
-// Where a folder has several files its name is not their rank.
-bool do_folders_tell(const std::vector<RankEvidence>& files) {
-  std::set<i64> ranks;
-  return std::ranges::all_of(
-      files, [&](const RankEvidence& f) { return !is_by_folder(f) || ranks.insert(*f.name_rank).second; });
-}
-
-}  // namespace
 
 Result<std::vector<ResolvedRank>> resolve_ranks(const std::vector<RankEvidence>& files, Notes& notes) {
   std::vector<ResolvedRank> ranks(files.size());
-  const bool are_folders_ranks = do_folders_tell(files);
   std::map<i64, size_t> owner;  // file of each rank
   for (size_t i = 0; i < files.size(); ++i) {
     const RankEvidence& file = files[i];
@@ -180,7 +157,7 @@ Result<std::vector<ResolvedRank>> resolve_ranks(const std::vector<RankEvidence>&
       ranks[i] = {file.contents_rank, RankSource::file_contents};
     } else if (file.receipt_rank) {
       ranks[i] = {file.receipt_rank, RankSource::receipts};
-    } else if (file.name_rank && (are_folders_ranks || !is_by_folder(file))) {
+    } else if (file.name_rank) {
       ranks[i] = {file.name_rank, RankSource::file_name};
     } else {
       continue;

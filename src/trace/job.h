@@ -65,8 +65,8 @@ Result<std::vector<ResolvedRank>> resolve_ranks(const std::vector<RankEvidence>&
 // of each, or not the same.
 std::string source_url_of(const Job& job);
 
-// "rank3", "rank-3", "rank_3", "rank=3", "rank[3]" in the last part of a path, else in the one before;
-// "local_rank3", "tp_rank3" and the like are none.
+// "rank3", "rank-3", "rank_3", "rank=3", "rank[3]" in the last part of a path; "local_rank3", "tp_rank3" and
+// the like are none.
 std::optional<i64> rank_in_name(std::string_view path);
 
 }  // namespace spotter

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 namespace spotter::trace {
 namespace {
 
@@ -20,8 +22,7 @@ TEST(RankInName, ReadsTheUsualForms) {
       {"rank_of_rank5.json", 5},
       {"local_rank0_rank9.json", 9},
       {"rank2_of_rank8.json", 2},
-      {"rank4/trace.json", 4},  // a folder
-      {"/jobs/rank_11/host.1.pt.trace.json", 11},
+      {"rank4/trace.json", std::nullopt},  // a folder
       {"rank4/rank_7.json", 7},
       {"trace_rank=10.json", 10},
       {"trace-rank.10.json", 10},
@@ -117,14 +118,18 @@ TEST(ResolveRanks, NumbersInPathsCountAsNumbers) {
   EXPECT_EQ(found, (std::vector<i64>{5, 3, 6, 1, 2, 4, 0}));
 }
 
-TEST(ResolveRanks, AFolderOfSeveralFilesIsNoRank) {
+// "rank_2/trace.json" is before "rank_10/trace.json".
+TEST(ResolveRanks, FoldersThatAreCalledByRanksAreInTheirOrder) {
   Notes notes;
-  const auto ranks =
-      resolve_ranks({file("rank3/a.json", std::nullopt, 3), file("rank3/b.json", std::nullopt, 3)}, notes);
+  std::vector<std::string> paths;
+  for (int rank = 0; rank < 12; ++rank) paths.push_back(fmt::format("rd/rank_{}/trace.json", rank));
+  std::ranges::sort(paths);
+  std::vector<RankEvidence> files;
+  for (const std::string& path : paths) files.push_back(file(path.c_str(), std::nullopt, rank_in_name(path)));
+  const auto ranks = resolve_ranks(files, notes);
   ASSERT_TRUE(ranks.has_value());
-  EXPECT_EQ((*ranks)[0].rank, 0);
-  EXPECT_EQ((*ranks)[1].rank, 1);
-  EXPECT_EQ(notes.count("rank_by_order"), 2);
+  for (size_t i = 0; i < paths.size(); ++i)
+    EXPECT_EQ(fmt::format("rd/rank_{}/trace.json", *(*ranks)[i].rank), paths[i]);
 }
 
 TEST(ResolveRanks, SaysNothingWhereTheContentsDo) {

@@ -310,8 +310,11 @@ Result<void> Incidents::may_change(const Peer& peer, const std::string& job) con
     if (process.identity.job != job) continue;
     ++(process.facts.uid == *peer.only_uid ? own : others);
   }
-  const i64 first = parts_.identities->job_facts(job).uid;  // of who polls not, too
-  others += first >= 0 && first != *peer.only_uid ? 1 : 0;
+  // Also those that do not poll; root's are Slurm's own.
+  for (const i64 pid : parts_.identities->in_jobs()) {
+    const collect::Who who = parts_.identities->who(pid);
+    others += who.job == job && who.uid > 0 && who.uid != *peer.only_uid ? 1 : 0;
+  }
   if (!job.empty() && own > 0 && others == 0) return {};
   return fail(Code::denied, "the processes of that job here are not all of {}", to_printable(peer.name));
 }

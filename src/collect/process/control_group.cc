@@ -34,8 +34,7 @@ constexpr Field kColumns[] = {
     {"memory_limit_hits", Type::integer, Unit::count, Role::counter,
      "How often it was at the limit of memory."},
     {"oom_kills", Type::integer, Unit::count, Role::counter,
-     "Processes that were killed for want of memory; where a pod has a group, in all of the pod, since that "
-     "outlives the container."},
+     "Processes that were killed for want of memory; of a container that has gone with them, as its pod tells."},
     {"processes", Type::integer, Unit::count, Role::value, "Processes and threads."},
     {"processes_limit", Type::integer, Unit::count, Role::value, "Processes and threads that it may have."},
     {"read_bytes", Type::integer, Unit::bytes, Role::counter, "Read from block devices."},
@@ -173,17 +172,30 @@ ControlGroup::ControlGroup(const Host& host, std::string path, Who who)
 
 void ControlGroup::set_leaves(const std::set<std::string>& paths) {
   if (is_v2_) return;
-  std::erase_if(leaves_, [&](const auto& leaf) {
-    const bool is_gone = !paths.contains(leaf.first);
-    if (is_gone) killed_in_gone_ += leaf.second.killed;
-    return is_gone;
-  });
+  // One that is empty may get processes again.
+  for (auto it = leaves_.begin(); it != leaves_.end();) {
+    auto& [path, leaf] = *it;
+    const bool is_gone = !paths.contains(path) && !named(text_of(leaf.file), "oom_kill");
+    if (is_gone) killed_in_gone_ += leaf.killed;
+    it = is_gone ? leaves_.erase(it) : std::next(it);
+  }
   for (const std::string& path : paths) {
     const auto [controller, name] = kV1[v1_oom];
     if (path != path_)
       leaves_.try_emplace(
           path, Leaf{.file = KernelFile(fmt::format("{}/{}{}/{}", mount_, controller, path, name))});
   }
+}
+
+// Its own count while it is there; then what its pod has counted since the last row.
+std::optional<i64> ControlGroup::killed_v2(std::optional<i64> own) {
+  const auto in_pod = pod_ ? named(text_of(*pod_), "oom_kill") : std::nullopt;
+  if (is_there_)
+    killed_ = own;
+  else if (killed_ && in_pod && killed_in_pod_)
+    *killed_ += std::max<i64>(0, *in_pod - *killed_in_pod_);
+  killed_in_pod_ = in_pod;
+  return killed_;
 }
 
 // What version 1 counts in a group is not counted in those around it.
@@ -225,9 +237,7 @@ void ControlGroup::read_v2(std::vector<Value>& row) {
     row.push_back(or_null(files_[file].read_number()));
   const std::string_view events = text_of(files_[memory_events]);
   row.push_back(or_null(named(events, "max")));
-  const auto killed = named(events, "oom_kill");
-  const auto killed_in_pod = pod_ ? named(text_of(*pod_), "oom_kill") : std::nullopt;
-  row.push_back(or_null(killed_in_pod ? killed_in_pod : killed));
+  row.push_back(or_null(killed_v2(named(events, "oom_kill"))));
   for (const V2 file : {pids_current, pids_max}) row.push_back(or_null(files_[file].read_number()));
   const auto [read, written] = read_and_written(text_of(files_[io_stat]));
   row.push_back(or_null(read));

@@ -36,6 +36,7 @@ class ControlGroup {
   void read_v1(std::vector<Value>& row);
   void read_v2(std::vector<Value>& row);
   std::optional<i64> killed_v1();
+  std::optional<i64> killed_v2(std::optional<i64> own);
 
   struct Leaf {
     KernelFile file;
@@ -45,8 +46,9 @@ class ControlGroup {
   Who who_;
   bool is_v2_, is_there_ = true;
   std::vector<KernelFile> files_;
-  std::optional<KernelFile> pod_;       // version 2: what happened in the pod of its container
-  std::map<std::string, Leaf> leaves_;  // version 1
+  std::optional<i64> killed_, killed_in_pod_;  // version 2, as the last row tells
+  std::optional<KernelFile> pod_;              // version 2: what happened in the pod of its container
+  std::map<std::string, Leaf> leaves_;         // version 1
   i64 killed_in_gone_ = 0;
 };
 

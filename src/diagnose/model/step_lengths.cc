@@ -30,22 +30,52 @@ bool is_longer(const std::vector<Ns>& all) {
   return static_cast<double>(all[0]) > kLonger * static_cast<double>(lower_median(others));
 }
 
-void append_lengths(Ns start, const std::vector<Step>& steps, std::vector<Ns>& all) {
-  std::vector<Ns> lengths;
-  Ns before = start;
-  for (const Step& step : steps) {
-    const Ns end = std::max(before, step.end);
-    lengths.push_back(end - before);
-    before = end;
+struct Lengths {
+  std::vector<Ns> all;
+  bool without_first = false;
+
+  double mean() const {
+    double sum = 0;
+    for (const Ns each : all) sum += static_cast<double>(each);
+    return all.empty() ? 0 : sum / static_cast<double>(all.size());
   }
-  if (lengths.size() >= 3) {
+  // A standard deviation, of the mean.
+  double deviation() const {
+    double squares = 0;
+    const double usual = mean();
+    for (const Ns each : all) {
+      const double beyond = static_cast<double>(each) - usual;
+      squares += beyond * beyond;
+    }
+    return usual <= 0 ? 0 : std::sqrt(squares / static_cast<double>(all.size())) / usual;
+  }
+};
+
+// `end`: of each step but the last.
+Lengths lengths_by(Ns start, const std::vector<Step>& steps, Ns Step::* end) {
+  Lengths lengths;
+  Ns before = start;
+  for (size_t i = 0; i < steps.size(); ++i) {
+    const Ns here = std::max(before, i + 1 < steps.size() ? steps[i].*end : steps[i].end);
+    lengths.all.push_back(here - before);
+    before = here;
+  }
+  return lengths;
+}
+
+// By the marks of the host or the ends of its work, whichever is steadier: a host that runs ahead marks no
+// step's length, and one that waits has devices that catch up.
+Lengths lengths_of(Ns start, const std::vector<Step>& steps) {
+  Lengths host = lengths_by(start, steps, &Step::left), device = lengths_by(start, steps, &Step::end);
+  if (steps.size() >= 3) {
     std::vector<Ns> work;
     for (const Step& step : steps) work.push_back(step.work);
     const auto late = static_cast<double>(steps[0].end - steps[0].left);
-    const bool has_waited = late > kLate * static_cast<double>(lengths[0]);
-    if (has_waited && is_longer(lengths) && !is_longer(work)) lengths.erase(lengths.begin());
+    const bool has_waited = late > kLate * static_cast<double>(device.all[0]);
+    device.without_first = has_waited && is_longer(device.all) && !is_longer(work);
+    if (device.without_first) device.all.erase(device.all.begin());
   }
-  all.insert(all.end(), lengths.begin(), lengths.end());
+  return device.deviation() <= host.deviation() ? device : host;
 }
 
 void add(const RankProgram& rank, u32 step, Step& of) {
@@ -56,20 +86,11 @@ void add(const RankProgram& rank, u32 step, Step& of) {
       of.work = add_saturated(of.work, rank.rows()[row].device);
 }
 
-StepFacts facts_of(const std::vector<Ns>& lengths, size_t count) {
-  double sum = 0, squares = 0;
-  for (const Ns each : lengths) {
-    const auto length = static_cast<double>(each);
-    sum += length;
-    squares += length * length;
-  }
-  StepFacts facts{.count = static_cast<i64>(count)};
-  if (sum <= 0) return facts;
-  const auto n = static_cast<double>(lengths.size());
-  const double mean = sum / n;
-  facts.mean = static_cast<Ns>(mean);
-  facts.deviation = std::sqrt(std::max(0.0, squares / n - mean * mean)) / mean;
-  return facts;
+StepFacts facts_of(const Lengths& lengths, size_t count) {
+  return {.count = static_cast<i64>(count),
+          .mean = static_cast<Ns>(lengths.mean()),
+          .deviation = lengths.deviation(),
+          .without_first = lengths.without_first};
 }
 
 // When the first of them begins; kMaxTime: there is none.
@@ -88,9 +109,7 @@ std::pair<Ns, std::vector<Step>> steps_together(const JobProgram& job) {
 
 StepFacts steps_of_job(const JobProgram& job) {
   const auto [start, steps] = steps_together(job);
-  std::vector<Ns> lengths;
-  if (start < kMaxTime) append_lengths(start, steps, lengths);
-  return facts_of(lengths, steps.size());
+  return facts_of(start < kMaxTime ? lengths_of(start, steps) : Lengths(), steps.size());
 }
 
 Ns recorded_a_step(const JobProgram& job) {
@@ -101,12 +120,14 @@ Ns recorded_a_step(const JobProgram& job) {
 }
 
 StepFacts steps_of_ranks(const JobProgram& job) {
-  std::vector<Ns> lengths;
+  Lengths lengths;
   for (const RankProgram& rank : job.ranks) {
     if (rank.steps() == 0) continue;
     std::vector<Step> steps(rank.steps());
     for (u32 s = 0; s < rank.steps(); ++s) add(rank, s, steps[s]);
-    append_lengths(rank.at(rank.step_rows[0]), steps, lengths);
+    const Lengths own = lengths_of(rank.at(rank.step_rows[0]), steps);
+    lengths.all.insert(lengths.all.end(), own.all.begin(), own.all.end());
+    lengths.without_first |= own.without_first;
   }
   return facts_of(lengths, job.step_numbers.size());
 }

@@ -41,6 +41,13 @@ TEST(StepLengths, OfAHostThatWaits) {
   EXPECT_NEAR(steps.deviation, 14.14 / 110, 0.001);
 }
 
+// Its device catches up in each second step, and nothing is left at the end.
+TEST(StepLengths, OfAHostThatWaitsInTheEndItIsTheHosts) {
+  const StepFacts steps = steps_of_job(job_of(rank_of({{0, 0}, {100, 160}, {210, 210}})));
+  EXPECT_EQ(steps.mean, 105);
+  EXPECT_NEAR(steps.deviation, 5.0 / 105, 1e-9);
+}
+
 // The last step's work is not all of what the host had ahead.
 TEST(StepLengths, OfAHostThatRunsAheadItIsTheDevices) {
   const StepFacts steps = steps_of_job(job_of(rank_of({{0, 0}, {10, 100}, {20, 200}, {30, 300}})));
@@ -53,6 +60,7 @@ TEST(StepLengths, AFirstStepThatWaitsForNoMoreWorkIsNoneOfThem) {
   const StepFacts steps = steps_of_job(job_of(rank_of({{0, 0}, {10, 250}, {20, 350}, {30, 450}})));
   EXPECT_EQ(steps.mean, 100);
   EXPECT_EQ(steps.count, 3);
+  EXPECT_TRUE(steps.without_first);
   EXPECT_EQ(recorded_a_step(job_of(rank_of({{0, 0}, {10, 250}, {20, 350}, {30, 450}}))), 150);
   // It had more to do.
   const std::vector<std::pair<Ns, Ns>> marks = {{0, 0}, {10, 250}, {20, 350}, {30, 450}};

@@ -58,7 +58,7 @@ std::optional<Finding> find_replay_differs(const JobFacts& f, double threshold) 
   return Finding{
       .what = fmt::format(
           "Run again to see what a cause costs, the job takes {} for each step, and {} as it was recorded ({} {}): "
-          "what findings cost is as uncertain.",
+          "what findings cost is told of the former, and is as uncertain.",
           render::human_ns(replayed), render::human_ns(measured), percent(std::abs(more)),
           more > 0 ? "more" : "less")};
 }

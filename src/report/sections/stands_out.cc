@@ -83,6 +83,7 @@ std::string healthy(const Subject& subject, bool has_small) {
       fmt::format("No fault found{}: {} {}", has_small ? " that costs 2 % or more" : "",
                   has_steps ? "steps take" : "the recording takes", render::human_ns(steps.mean));
   if (steps.count > 1) text += fmt::format(" ± {:.0f} %", 100 * steps.deviation);
+  if (steps.without_first) text += " without the first, which waited";
   const i64 device = sum_over(subject.facts, &diagnose::RankFacts::device_time);
   if (device > 0)
     text += fmt::format(
@@ -169,8 +170,9 @@ std::vector<Part> parts(const Subject& subject) {
     points.push_back(
         {subject.facts.are_dumps_quiet
              ? "No hang found: by these dumps nobody waits for a rank that does not come."
-             : "These dumps tell no rank from the others: calls have not ended, or a dump could not be "
-               "read. Of a rank that left no dump nothing is known."});
+             : "These dumps name no rank. They do not say that all calls have ended (of backends on the "
+               "host, such as gloo, they never do), or not all of them could be read: a rank that left none "
+               "may be the one."});
   const size_t most = std::min(subject.findings.rows(), subject.page ? subject.page->findings : kMost);
   for (size_t row = 0; row < most; row++)
     points.push_back(subject.page ? detailed(subject.findings, row) : Point{told(subject.findings, row)});
