@@ -5,7 +5,6 @@
 #include <map>
 #include <numeric>
 #include <set>
-#include <tuple>
 
 #include "base/source_revision.h"
 #include "base/stable_sort.h"

@@ -1,5 +1,6 @@
 // StepLengths: how long steps take, as they were measured. A host may run ahead of its device: what a step
-// takes is then the time from the end of the work of the one before to the end of its own.
+// takes is then the time from the end of the work of the one before to the end of its own. Where the host's
+// own marks are steadier they count.
 #pragma once
 #include "analyze/replay/job_program.h"
 #include "diagnose/job_facts.h"
