@@ -205,7 +205,8 @@ class Capture:
         self.trace_id = settings.get("REQUEST_TRACE_ID", "")
         self.path = path_with_pid(settings.get("ACTIVITIES_LOG_FILE", "/tmp/libkineto_activities.json"), os.getpid())
         self.step = options.step
-        self.recorded = options.traces and next(pathlib.Path(options.traces).glob(f"rank_{int(os.environ['RANK']):04}.*"))
+        rank = os.environ.get("TRACE_OF_RANK") or os.environ.get("RANK")
+        self.recorded = options.traces and rank and next(pathlib.Path(options.traces).glob(f"rank_{int(rank):04}.*"))
 
     def document(self, with_events):
         pid, base_ns = os.getpid(), 1735689600 * 10**9
@@ -309,6 +310,7 @@ def arguments(words=None):
     parser.add_argument("--polls", type=int, default=0, help="then no more, but stay alive")
     parser.add_argument("--traces", help="write the file of this RANK in such a folder of `spotter simulate --no-gzip`, as it is")
     parser.add_argument("--children", type=int, default=0, help="start so many ranks, as a launcher does")
+    parser.add_argument("--rankless", action="store_true", help="they are not told which they are, as those of Ray are not")
     for name in ("never-read", "vanish", "die", "no-events", "ctxt-first", "ignore"):
         parser.add_argument(f"--{name}", action="store_true")
     return parser.parse_args(words)
@@ -383,8 +385,8 @@ def main():
         words = sys.argv[1:]
         at = words.index("--children")
         child = subprocess.Popen([sys.executable, "-S", os.path.realpath(__file__), *words[:at], *words[at + 2:]],
-                                 env=os.environ | {"RANK": str(rank), "WORLD_SIZE": str(options.children),
-                                                   "LOCAL_RANK": str(rank)})
+                                 env=os.environ | {"TRACE_OF_RANK": str(rank)} | ({} if options.rankless else {
+                                     "RANK": str(rank), "WORLD_SIZE": str(options.children), "LOCAL_RANK": str(rank)}))
         tell("child", child=child.pid, rank=rank)
     client = Client(options.directory, tries=options.tries, idle_type=2 if options.head else 3)
     tell("bound", name=client.name)

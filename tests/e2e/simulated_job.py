@@ -29,9 +29,10 @@ def simulate(folder, ranks, slow):
 
 
 @contextlib.contextmanager
-def steps_of(job, ranks, log, ms):
+def steps_of(job, ranks, log, ms, rankless=False):
     """says(ms): steps take so long from now on, 0: there are no more."""
-    environment = clean_environment(SLURM_JOB_ID=job, SLURM_PROCID=0, SLURM_NTASKS=ranks, RANK=0, WORLD_SIZE=ranks)
+    place = {} if rankless else {"SLURM_PROCID": 0, "SLURM_NTASKS": ranks, "RANK": 0, "WORLD_SIZE": ranks}
+    environment = clean_environment(SLURM_JOB_ID=job, **place)
     with log.open("wb") as out, \
             subprocess.Popen(["python3", "-S", "-c", JOB], stdin=subprocess.PIPE, stdout=out, env=environment) as process:
         def says(milliseconds):

@@ -19,15 +19,16 @@ def simulated(tmp_path_factory):
 
 
 @contextlib.contextmanager
-def an_alert_about_a_job(tmp_path, traces):
+def an_alert_about_a_job(tmp_path, traces, rankless=False):
     """(agent, the job's processes, says(ms): how long its steps take from now on)"""
     (tmp_path / "traces").mkdir(mode=0o777)
     config = tmp_path / "agent.yaml"
     config.write_text(f"history: off\noutput_directories: [{tmp_path / 'traces'}]\n"
                       "respond: {captures: automatic, min_age: 0s, min_steps: 0, least_free: 0}\n")
     with Agent("--config", config, "--collect", "agent:1s,step,process,job_log") as agent, \
-            steps_of(JOB, RANKS, tmp_path / "train.log", STEP_MS) as says, \
-            agent.spawn("--children", RANKS, "--traces", traces, "--period", "1", SLURM_JOB_ID=JOB, SLURM_NTASKS=RANKS) as processes:
+            steps_of(JOB, RANKS, tmp_path / "train.log", STEP_MS, rankless) as says, \
+            agent.spawn("--children", RANKS, *["--rankless"] * rankless, "--traces", traces, "--period", "1", SLURM_JOB_ID=JOB,
+                        **({} if rankless else {"SLURM_NTASKS": RANKS})) as processes:
         until(lambda: sum(row["job"] == JOB for row in agent.processes()) >= RANKS, 30, "all ranks are known")
         until(lambda: steps_seen(agent, JOB) > 100, 30, "it makes steps", every=0.1)
         begin_alert(agent)
@@ -67,3 +68,12 @@ def test_nobody_follows_if_it_does_not(tmp_path, traces):
         assert [capture["ranks"] for capture in made["captures"]] == ["0"] and made["verdict"] is None, made
         assert "one rank alone was traced: the job did not go on as before" in made["not_known"], made
         assert [row["processes"] for row in agent.table("/v1/captures", "captures") if row["job"] == JOB] == [1]
+
+
+def test_where_ranks_are_not_known_it_is_one_process(tmp_path, traces):
+    with an_alert_about_a_job(tmp_path, traces, rankless=True) as (agent, _, _):
+        made = concluded(agent)
+        captures = [row["processes"] for row in agent.table("/v1/captures", "captures") if row["job"] == JOB]
+        known = {f"process {row['pid']}" for row in agent.processes() if row["job"] == JOB}
+    assert sorted(captures) == [1, RANKS + 1], made  # it is not known either that who has begun them is none of them
+    assert made["captures"][0]["ranks"] in known and made["captures"][1]["ranks"] == "all", made

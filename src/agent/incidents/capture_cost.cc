@@ -125,4 +125,38 @@ void IncidentCaptures::go_on(const std::string& id, const Running& canary) {
   begin_capture(id, {.job = canary.job, .plan = rest, .whom = canary.whom, .earlier = canary.all_spans()});
 }
 
+// One rank, of this host if it has one; where ranks are not known (Ray, vLLM), one process of this host. Why
+// there can be none, if so.
+std::string IncidentCaptures::choose_canary(Running& running, respond::Chosen& whom,
+                                            std::vector<i64>& pids) const {
+  const auto here = parts_.paces.of(running.job);
+  const bool is_here = here && !here->ranks.empty();
+  const auto pace = is_here ? here : parts_.leading.pace(running.job);
+  const bool are_known = is_here || !whom.ranks.empty() || (pace && !pace->ranks.empty());
+  if (are_known) {
+    running.is_canary = whom.ranks.size() > 1 || whom.hosts.size() > 1;
+    if (!running.is_canary) return {};
+    // Of hosts that are asked.
+    whom.ranks = {is_here || whom.ranks.empty() ? *pace->ranks.begin() : whom.ranks.front()};
+    if (is_here) whom.hosts.clear();
+    return {};
+  }
+  const std::vector<i64> all = traceable(running.job);
+  running.is_canary = all.size() > 1 || whom.hosts.size() > 1;
+  if (!running.is_canary) return {};
+  // With a process those are meant that it has begun.
+  const auto has_begun_another = [&](i64 pid) {
+    return std::ranges::any_of(all, [&](i64 other) {
+      return std::ranges::count(parts_.registry.all().at(other).ancestors, pid) != 0;
+    });
+  };
+  const auto one = std::ranges::find_if_not(all, has_begun_another);
+  if (one == all.end())
+    return "which ranks the job has is not known, and none of its processes here can be traced before the "
+           "others";
+  pids = {*one};
+  whom.hosts.clear();
+  return {};
+}
+
 }  // namespace spotter::agent

@@ -224,16 +224,10 @@ void IncidentCaptures::begin_now(const std::string& id, Running wanted) {
   auto running = std::make_unique<Running>(std::move(wanted));
   respond::CapturePlan& plan = running->plan;
   respond::Chosen whom = running->whom;
-  // One rank, of this host if it has one.
+  std::vector<i64> pids;
   if (plan.is_canary) {
-    const auto here = parts_.paces.of(running->job);
-    const bool is_here = here && !here->ranks.empty();
-    const auto pace = is_here ? here : parts_.leading.pace(running->job);
-    running->is_canary = pace && !pace->ranks.empty() && (whom.ranks.size() > 1 || whom.hosts.size() > 1);
-    // Of hosts that are asked.
-    if (running->is_canary)
-      whom.ranks = {is_here || whom.ranks.empty() ? *pace->ranks.begin() : whom.ranks.front()};
-    if (running->is_canary && is_here) whom.hosts.clear();
+    if (std::string why = choose_canary(*running, whom, pids); !why.empty())
+      return not_begun(id, *running, why);
   }
   running->before = parts_.leading.pace(running->job);
   const Ns start = now + poll_time(parts_.registry, running->job) + plan.warm_up + kSecond;
@@ -243,6 +237,7 @@ void IncidentCaptures::begin_now(const std::string& id, Running wanted) {
                            .socket = parts_.options.socket,
                            .job = running->job,
                            .ranks = whom.ranks,
+                           .pids = pids,
                            .hosts = whom.hosts,
                            .credentials = parts_.options.credentials,
                            .plan = plan,
@@ -251,7 +246,9 @@ void IncidentCaptures::begin_now(const std::string& id, Running wanted) {
                            .slow_since = slow_since(id)};
   parts_.rules.captured(running->job, {.from = now, .until = running->span.until});
   const respond::CaptureOfIncident capture{
-      .ranks = whom.ranks.empty() ? "all" : analyze::range_text({whom.ranks.begin(), whom.ranks.end()})};
+      .ranks = !pids.empty()        ? fmt::format("process {}", pids.front())
+               : whom.ranks.empty() ? "all"
+                                    : analyze::range_text({whom.ranks.begin(), whom.ranks.end()})};
   auto begun = Investigation::start(parts_.loop, order, [this, id](Result<Investigated> investigated) {
     const auto it = running_.find(id);
     if (it == running_.end()) return;

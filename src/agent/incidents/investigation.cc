@@ -22,6 +22,7 @@ wire::CaptureRequest request_of(const InvestigationOrder& order) {
   wire::CaptureRequest request;
   request.job = order.job;
   request.ranks = order.ranks;
+  request.pids = order.pids;
   request.duration_ms = order.plan.window / kMillisecond;
   request.warmup_ms = order.plan.warm_up / kMillisecond;
   request.start_time_ms = order.start_unix_ms;

@@ -20,6 +20,7 @@ struct InvestigationOrder {
   std::string program, socket;
   std::string job;
   std::vector<i64> ranks = {};          // empty: all of the job
+  std::vector<i64> pids = {};           // of it, on this host; empty: whatever its ranks are
   std::vector<std::string> hosts = {};  // whose agents are asked, with these credentials; empty: this one
   std::string credentials = {};
   respond::CapturePlan plan = {};

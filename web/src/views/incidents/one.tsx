@@ -174,6 +174,10 @@ function Logs({ incident }: { incident: Incident }) {
 
 const ratioText = (ratio: number): string => (Number.isNaN(ratio) ? "not known" : `× ${ratio.toFixed(2)}`);
 
+// As the agent writes it: "all", ranges of ranks, or the one process of a job whose ranks are not known.
+const whoWasTraced = (ranks: string): string =>
+  ranks === "" || ranks === "all" ? "all ranks" : ranks.startsWith("process ") ? printable(ranks) : `ranks ${printable(ranks)}`;
+
 function Traces({ incident, host, captures }: { incident: Incident; host: Host; captures: Table }) {
   if (incident.captures.length === 0) return <p class="muted">Nothing was traced for it.</p>;
   return (
@@ -182,7 +186,7 @@ function Traces({ incident, host, captures }: { incident: Incident; host: Host; 
         const id = captureOf(traced, incident, captures);
         return (
           <li key={i}>
-            {traced.ranks === "" ? "all ranks" : `ranks ${printable(traced.ranks)}`}{traced.steps > 0 && `, ${traced.steps} ${traced.steps === 1 ? "step" : "steps"}`}.
+            {whoWasTraced(traced.ranks)}{traced.steps > 0 && `, ${traced.steps} ${traced.steps === 1 ? "step" : "steps"}`}.
             {" "}Steps while it lasted {ratioText(traced.overhead)}, after it {ratioText(traced.aftermath)}; it cost the job {Number.isNaN(traced.costS) ? "a time that is not known" : human(traced.costS * 1e9, "ns")}.
             {id !== "" && <> <a href={linkTo("captures", { capture: captureText([{ host: host.name, id }]) })}>Receipts, and analyse where the files are</a></>}
             {traced.path !== "" && <Command text={`spotter serve ${quoted(traced.path)}`} />}
