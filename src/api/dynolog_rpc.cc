@@ -55,6 +55,10 @@ std::vector<const kineto::Process*> matching(agent::Agent& agent, const std::vec
   };
   for (const kineto::Process* p : agent.processes.registry().matching(target)) add(p);
   for (const i64 pid : pids) add(agent.processes.registry().find(pid));
+  if (!found.empty()) return found;
+  // Nobody here has such a number: it is the one that a process in a container has for itself.
+  for (const auto& [pid, process] : agent.processes.registry().all())
+    if (std::ranges::find(pids, process.facts.inner_pid) != pids.end()) add(&process);
   return found;
 }
 
@@ -72,6 +76,7 @@ void leave_out_foreign(agent::Agent& agent, const agent::Peer& peer, const std::
   if (!std::ranges::all_of(matched, is_foreign)) std::erase_if(matched, is_foreign);
 }
 
+// A process is told by the number that it has for itself, as Dynolog tells it: its file is named by it.
 Reply trace(const RpcSite& site, const json::object& request, const net::TcpEnds& ends) {
   TRY_ASSIGN(const auto text, wire::text_of(request, "config"));
   TRY_ASSIGN(const auto pids, wire::integers_of(request, "pids"));
@@ -85,23 +90,25 @@ Reply trace(const RpcSite& site, const json::object& request, const net::TcpEnds
   const agent::Peer peer = peer_of(site, ends);
   std::vector<const kineto::Process*> matched = matching(site.agent, *pids, job_id.value_or(0));
   leave_out_foreign(site.agent, peer, *pids, job_id.value_or(0), matched);
-  std::vector<i64> all, triggered;
+  std::vector<i64> all, triggered, told;
   i64 busy = 0;
   for (const kineto::Process* process : matched) {
-    all.push_back(process->facts.pid);
+    all.push_back(process->facts.inner_pid);
     if (limit >= 0 && static_cast<i64>(triggered.size()) >= limit) continue;
     const bool is_free = site.agent.captures.why_busy(process->facts.pid, site.agent.clock.now()).empty();
-    if (is_free)
-      triggered.push_back(process->facts.pid);
-    else
+    if (!is_free) {
       ++busy;
+      continue;
+    }
+    triggered.push_back(process->facts.pid);
+    told.push_back(process->facts.inner_pid);
   }
   if (!triggered.empty()) {
     capture::Request wanted{triggered, config, {}, *text, 0, {}};
     TRY(site.agent.control.begin(peer, wanted, "setKinetOnDemandRequest"));
   }
   return json::object{{"activityProfilersBusy", busy},
-                      {"activityProfilersTriggered", list(triggered)},
+                      {"activityProfilersTriggered", list(told)},
                       {"eventProfilersBusy", 0},
                       {"eventProfilersTriggered", json::array()},
                       {"processesMatched", list(all)}};

@@ -40,8 +40,7 @@ Result<Process*> Registry::seen(const Credentials& sender, std::string_view addr
                                 Ns now) {
   auto it = processes_.find(sender.pid);
   if (it == processes_.end() || it->second.address != address) {
-    if (it == processes_.end() && processes_.size() >= kMost)
-      return fail(Code::denied, "process {} is one too many; {} are registered already", sender.pid, kMost);
+    if (it == processes_.end()) TRY(has_room(sender));
     TRY_ASSIGN(process::ProcessFacts facts, process::read_process(host_, sender.pid));
     Process process = identified(std::move(facts));
     process.facts.uid = sender.uid;
@@ -62,6 +61,17 @@ Result<Process*> Registry::seen(const Credentials& sender, std::string_view addr
     process.facts.torch_version = process.torch_version.get();
   look_for_gpu(process, now);
   return &process;
+}
+
+Result<void> Registry::has_room(const Credentials& sender) const {
+  if (processes_.size() >= kMost)
+    return fail(Code::denied, "process {} is one too many; {} are registered already", sender.pid, kMost);
+  if (processes_.size() < kMostOfUser) return {};
+  const auto is_theirs = [&](const auto& entry) { return entry.second.facts.uid == sender.uid; };
+  if (static_cast<size_t>(std::ranges::count_if(processes_, is_theirs)) >= kMostOfUser)
+    return fail(Code::denied, "process {} is one too many; {} of user {} are registered already", sender.pid,
+                kMostOfUser, sender.uid);
+  return {};
 }
 
 // Anybody may name the pid of somebody else's process: of those that are there the kernel says whose they

@@ -48,12 +48,13 @@ struct Target {
 
 class Registry {
  public:
-  static constexpr size_t kMost = 8192;
+  static constexpr size_t kMost = 8192, kMostOfUser = kMost / 2;  // the rest is for others
   static constexpr Ns kStale = 5 * kSecond;
 
   explicit Registry(Host host) : host_(std::move(host)) {}
 
-  // A poll has come. Errors: not_found (the process has ended meanwhile), denied (there are kMost already).
+  // A poll has come. Errors: not_found (the process has ended meanwhile), denied (there are kMost already, or
+  // kMostOfUser of its user).
   Result<Process*> seen(const Credentials& sender, std::string_view address, const Poll& poll, Ns now);
   void gone(i64 pid) { processes_.erase(pid); }
 
@@ -65,6 +66,7 @@ class Registry {
   const std::map<i64, Process>& all() const { return processes_; }  // by pid
 
  private:
+  Result<void> has_room(const Credentials& sender) const;
   Process identified(process::ProcessFacts facts) const;
   void add_ended_ancestors(Process& process, const Poll& poll) const;
   void ask_for_torch(Process& process);

@@ -193,16 +193,22 @@ TEST_F(RegistryTest, AGpuIsOpenedLater) {
 }
 
 TEST_F(RegistryTest, ThereIsRoomForSoMany) {
-  for (i64 pid = 100; pid < 100 + static_cast<i64>(Registry::kMost); ++pid) {
-    if (pid == 100) add(pid, 1, {"python"});
-    if (pid > 100) fs::create_directory_symlink(root_ / "100", root_ / std::to_string(pid));
-    ASSERT_TRUE(seen(pid, "a"));
+  const auto seen_of = [&](i64 pid, i64 uid) { return registry_.seen({pid, uid}, "a", {}, 0); };
+  const i64 most = Registry::kMost, most_of_user = Registry::kMostOfUser, first = 100;
+  for (i64 i = 0; i < most; ++i) {
+    const i64 pid = first + i;
+    if (i == 0) add(pid, 1, {"python"});
+    if (i > 0) fs::create_directory_symlink(root_ / "100", root_ / std::to_string(pid));
+    if (i == most_of_user) {
+      EXPECT_EQ(seen_of(pid, 1000).error().code, Code::denied) << "the rest is for others";
+    }
+    ASSERT_TRUE(seen_of(pid, i < most_of_user ? 1000 : 1001));
   }
   add(50, 1, {"python"});
-  EXPECT_EQ(registry_.seen({50, 0}, "a", {}, 0).error().code, Code::denied);
-  EXPECT_TRUE(seen(100, "a"));  // those that are there go on
-  registry_.gone(101);
-  EXPECT_TRUE(seen(50, "a"));
+  EXPECT_EQ(seen_of(50, 0).error().code, Code::denied);
+  EXPECT_TRUE(seen_of(first, 1000));  // those that are there go on
+  registry_.gone(first + 1);
+  EXPECT_TRUE(seen_of(50, 0));
 }
 
 }  // namespace

@@ -262,10 +262,10 @@ class Agent:
         """A simulated client in this process. Its pid is that of the tests."""
         return client.Client(self.ipc_dir and str(self.ipc_dir), **options)
 
-    def spawn(self, *arguments, script="client.py", **environment):
-        """A simulated client in a process of its own."""
+    def spawn(self, *arguments, script="client.py", before=(), **environment):
+        """A simulated client in a process of its own; `before`: what starts it, if not we."""
         assert self.ipc_dir, "clients in processes of their own use the folder"
-        return client.ClientProcess(str(self.ipc_dir), *arguments, script=pathlib.Path(__file__).parent / script,
+        return client.ClientProcess(str(self.ipc_dir), *arguments, script=pathlib.Path(__file__).parent / script, before=before,
                                     environment=clean_environment(**environment))
 
     def probe_ipc(self, timeout):

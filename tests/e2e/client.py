@@ -319,8 +319,8 @@ def arguments(words=None):
 class ClientProcess:
     """`client.py` in a process of its own. In a `with`; ends when its standard input does."""
 
-    def __init__(self, directory, *words, script=__file__, environment=None):
-        self.process = subprocess.Popen([sys.executable, "-S", str(script), directory, *map(str, words)],
+    def __init__(self, directory, *words, script=__file__, before=(), environment=None):
+        self.process = subprocess.Popen([*before, sys.executable, "-S", str(script), directory, *map(str, words)],
                                         stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=environment)
         self.pid = self.process.pid
         self.events = []  # all so far

@@ -5,13 +5,14 @@ import os
 import pathlib
 import re
 import socket
+import subprocess
 import time
 
 import pytest
 
 import agent as agent_module
 import client
-from agent import is_failure, read_frame
+from agent import is_failure, read_frame, until
 
 NO_TRIGGER = {"activityProfilersBusy": 0, "activityProfilersTriggered": [], "eventProfilersBusy": 0,
               "eventProfilersTriggered": [], "processesMatched": []}
@@ -230,6 +231,20 @@ def test_pids_that_repeat(agent):
         agent.wait_for_processes([one.pid])
         reply = trace(agent, [one.pid, one.pid, one.pid])
         assert reply["processesMatched"] == [one.pid] and reply["activityProfilersTriggered"] == [one.pid]
+
+
+def test_in_a_container_it_is_told_by_its_own_number(agent):
+    """As it tells Dynolog: its file has that number in its name."""
+    apart = ("unshare", "--pid", "--fork", "--kill-child")
+    if subprocess.run([*apart, "true"], capture_output=True, check=False).returncode != 0:
+        pytest.skip("no namespace of our own here")
+    with agent.spawn("--polls", 1, SLURM_JOB_ID=4711, before=apart):
+        [row] = until(lambda: [row for row in agent.processes() if row["job"] == "4711"], 10, "it is known")
+        assert row["inner_pid"] == 1 != row["pid"]
+        assert trace(agent, [2], job_id=4711)["processesMatched"] == []
+        reply = trace(agent, [1], job_id=4711)
+        assert reply["processesMatched"] == reply["activityProfilersTriggered"] == [1]
+        assert trace(agent, [row["pid"]], job_id=4711)["processesMatched"] == [1]
 
 
 def test_job_ids_of_64_bits(agent):

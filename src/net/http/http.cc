@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <boost/asio/io_context.hpp>
+#include <boost/beast/core/string.hpp>
 #include <optional>
 
 #include "base/system/safe_folder.h"
@@ -92,16 +93,31 @@ class Connection final : public Session, public std::enable_shared_from_this<Con
         });
   }
 
-  // Who asks is known once the head is there; the body of one who is not trusted ends early.
+  // Who asks is known once the head is there; the body of one who is not trusted ends early. Whoever waits for
+  // a word before he sends it gets one (RFC 9110, 10.1.1).
   error_code see_head() {
-    if (!trusts_ || is_head_seen_ || !parser_->is_header_done()) return {};
+    if (is_head_seen_ || !parser_->is_header_done()) return {};
     is_head_seen_ = true;
-    if (trusts_(head())) return {};
-    const auto length = parser_->content_length();
-    if ((length && *length > most_body_) || parser_->get().body().size() > most_body_)
-      return http::error::body_limit;
-    parser_->body_limit(most_body_);
+    if (trusts_ && !trusts_(head())) {
+      const auto length = parser_->content_length();
+      if ((length && *length > most_body_) || parser_->get().body().size() > most_body_)
+        return http::error::body_limit;
+      parser_->body_limit(most_body_);
+    }
+    if (!parser_->is_done() &&
+        boost::beast::iequals(parser_->get()[http::field::expect], "100-continue"))
+      say_continue();
     return {};
+  }
+
+  void say_continue() {
+    constexpr std::string_view kContinue = "HTTP/1.1 100 Continue\r\n\r\n";
+    says_continue_ = true;
+    stream_->write({asio::buffer(kContinue), {}}, [self = shared_from_this()](const error_code& error) {
+      self->says_continue_ = false;
+      if (error) return self->close();
+      if (auto answer = std::exchange(self->behind_continue_, std::nullopt)) self->write(std::move(*answer));
+    });
   }
 
   HttpRequest head() const {
@@ -174,6 +190,10 @@ class Connection final : public Session, public std::enable_shared_from_this<Con
   }
 
   void write(HttpAnswer answer) {
+    if (says_continue_) {
+      behind_continue_ = std::move(answer);
+      return;
+    }
     gone_ = nullptr;
     awaits_answer_ = false;
     http::response<http::string_body> response(http::int_to_status(static_cast<unsigned>(answer.status)),
@@ -217,6 +237,8 @@ class Connection final : public Session, public std::enable_shared_from_this<Con
   bool awaits_answer_ = false;
   bool watches_ = false, reads_next_ = false;  // what watch() reads is under way, and is part of a request
   bool is_head_seen_ = false;
+  bool says_continue_ = false;
+  std::optional<HttpAnswer> behind_continue_;
   bool is_head_ = false;  // the request's method
   const HttpServer::Handler& handler_;
   const HttpServer::Trusts& trusts_;

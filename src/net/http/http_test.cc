@@ -108,6 +108,24 @@ TEST_F(HttpTest, RequestsOneAfterTheOther) {
   EXPECT_EQ(requests_.size(), 5u);
 }
 
+// RFC 9110, 10.1.1: curl waits a second for it, others for ever.
+TEST_F(HttpTest, WhoWaitsForAWordBeforeTheBodyGetsOne) {
+  const std::string head = "POST /a HTTP/1.1\r\nHost: x\r\nConnection: close\r\nContent-Length: 4\r\n"
+                           "Expect: 100-continue\r\n\r\n";
+  Client patient = client(), hasty = client();
+  patient.send(head);
+  const auto has_word = [&] { return patient.got() == "HTTP/1.1 100 Continue\r\n\r\n"; };
+  EXPECT_TRUE(run_until(*loop_, has_word)) << patient.got();
+  EXPECT_EQ(requests_.size(), 0U);
+  patient.send("body");
+  EXPECT_TRUE(ends(patient));
+  EXPECT_NE(patient.got().find("[body]"), std::string::npos) << patient.got();
+  hasty.send(head + "body");
+  EXPECT_TRUE(ends(hasty));
+  EXPECT_NE(hasty.got().find("[body]"), std::string::npos) << hasty.got();
+  EXPECT_TRUE(hasty.got().starts_with("HTTP/1.1 200")) << hasty.got();
+}
+
 TEST_F(HttpTest, AsManyRequestsAsTheClientLikes) {
   Client c = client();
   c.send(post("1") + post("2"));
