@@ -7,6 +7,7 @@
 #include <thread>
 
 #include "core.h"
+#include "unlocked.h"
 
 namespace spotter::python {
 
@@ -27,10 +28,11 @@ void Beat::run_beside(const std::function<void()>& work) {
     changed.notify_one();
   };
   {
-    const nb::gil_scoped_release unlocked;
+    const Unlocked unlocked;
     std::thread worker(run);
     std::unique_lock lock(mutex);
     while (!changed.wait_for(lock, 30ms, [&] { return is_done; })) {
+      if (Unlocked::is_leaving()) cancelled_ = true;
       if (cancelled_) continue;
       lock.unlock();
       {

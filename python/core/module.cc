@@ -1,8 +1,10 @@
 #include "base/version.h"
 #include "core.h"
+#include "unlocked.h"
 
 NB_MODULE(_core, module) {
   module.attr("version") = spotter::kVersion;
+  spotter::python::wait_at_exit();
   spotter::python::bind_tables(module);
   spotter::python::bind_records(module);
   spotter::python::bind_runs(module);

@@ -21,6 +21,7 @@
 #include "report/report.h"
 #include "report/text.h"
 #include "requests.h"
+#include "unlocked.h"
 #include "values.h"
 #include "wire/mapped_shard.h"
 
@@ -37,9 +38,10 @@ struct Answer {
 HeldJob open(const std::vector<nb::bytes>& words) {
   std::vector<std::string> paths;
   for (const nb::bytes& word : words) paths.emplace_back(word.c_str(), word.size());
-  const nb::gil_scoped_release unlocked;
-  auto job = read::open_job(paths);
-  const nb::gil_scoped_acquire locked;
+  auto job = [&] {
+    const Unlocked unlocked;
+    return read::open_job(paths);
+  }();
   return {paths, value_of(std::move(job))};
 }
 

@@ -12,6 +12,7 @@
 #include "render/arrow.h"
 #include "render/list.h"
 #include "render/render.h"
+#include "unlocked.h"
 #include "values.h"
 
 namespace spotter::python {
@@ -134,12 +135,17 @@ std::string rendered(const HeldTable& held, const std::string& format, int width
     raise({Code::invalid, fmt::format("there is no text format \"{}\"", format)});
   const Table& table = held.table();
   value_of(render::check_takes(*found, std::span(&table, 1), {}));
-  return render::render(*found, {std::span(&table, 1), {}}, style_of(held, width, color));
+  const render::TextStyle style = style_of(held, width, color);
+  const Unlocked unlocked;
+  return render::render(*found, {std::span(&table, 1), {}}, style);
 }
 
 nb::bytes arrow_file(const HeldTable& held) {
   const Table& table = held.table();
-  const std::string bytes = render::render(*render::find_format("arrow"), {std::span(&table, 1), {}});
+  const std::string bytes = [&] {
+    const Unlocked unlocked;
+    return render::render(*render::find_format("arrow"), {std::span(&table, 1), {}});
+  }();
   return nb::bytes(bytes.data(), bytes.size());
 }
 

@@ -6,6 +6,7 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <unordered_map>
 #include <unordered_set>
 
 #include "beat.h"
@@ -13,6 +14,7 @@
 #include "held_table.h"
 #include "job.h"
 #include "read/open.h"
+#include "unlocked.h"
 #include "values.h"
 
 namespace spotter::python {
@@ -51,12 +53,17 @@ HeldTrace load(const HeldJob& held, size_t file, int threads, nb::callable tell)
 
 // Of each event the item of this argument, or null.
 std::vector<const Shape::Item*> items_of(const Trace& trace, const std::string& name) {
+  std::unordered_map<const Shape*, const Shape::Item*> of_shape;
   std::vector<const Shape::Item*> items(trace.size());
   for (EventId e = 0; e < trace.size(); ++e) {
-    const auto& all = trace.shape_of(e).items;
-    const auto it =
-        std::ranges::find_if(all, [&](const Shape::Item& item) { return trace.arg_name(item.arg) == name; });
-    if (it != all.end()) items[e] = &*it;
+    const Shape& shape = trace.shape_of(e);
+    const auto [known, is_new] = of_shape.try_emplace(&shape, nullptr);
+    if (is_new) {
+      const auto it = std::ranges::find_if(
+          shape.items, [&](const Shape::Item& item) { return trace.arg_name(item.arg) == name; });
+      if (it != shape.items.end()) known->second = &*it;
+    }
+    items[e] = known->second;
   }
   return items;
 }
@@ -183,6 +190,7 @@ void bind_trace(nb::module_& module) {
       .def(
           "events",
           [](const HeldTrace& held, const std::vector<std::string>& args) {
+            const Unlocked unlocked;
             return HeldTable(events_of(*held.trace, args), held.trace->info().base_ns);
           },
           nb::arg("args"));

@@ -99,20 +99,37 @@ nb::list notes_of(const Notes& notes) {
   return all;
 }
 
+namespace {
+
+Note note_in(const nb::handle& note) {
+  constexpr const char* kShape =
+      "a note is (kind, \"info\", \"repair\" or \"loss\", count, position, scope, scopes, sentence)";
+  constexpr Severity kSeverities[] = {Severity::info, Severity::repair, Severity::loss};
+  try {
+    const auto severity = nb::cast<std::string>(note[1]);
+    const auto known =
+        std::ranges::find_if(kSeverities, [&](Severity one) { return severity == severity_name(one); });
+    if (known == std::end(kSeverities)) raise({Code::invalid, kShape});
+    return {.kind = nb::cast<std::string>(note[0]),
+            .severity = *known,
+            .count = nb::cast<i64>(note[2]),
+            .position = nb::cast<i64>(note[3]),
+            .scope = nb::cast<std::string>(note[4]),
+            .scopes = nb::cast<i64>(note[5]),
+            .sentence = nb::cast<std::string>(note[6])};
+  } catch (const nb::cast_error&) {
+    raise({Code::invalid, kShape});
+  } catch (const nb::python_error& error) {
+    if (!error.matches(PyExc_IndexError) && !error.matches(PyExc_TypeError)) throw;
+    raise({Code::invalid, kShape});
+  }
+}
+
+}  // namespace
+
 Notes notes_in(const nb::list& notes) {
   Notes all;
-  for (const nb::handle note : notes) {
-    Note one{.kind = nb::cast<std::string>(note[0]),
-             .count = nb::cast<i64>(note[2]),
-             .position = nb::cast<i64>(note[3]),
-             .scope = nb::cast<std::string>(note[4]),
-             .scopes = nb::cast<i64>(note[5]),
-             .sentence = nb::cast<std::string>(note[6])};
-    const auto severity = nb::cast<std::string_view>(note[1]);
-    for (const Severity s : {Severity::info, Severity::repair, Severity::loss})
-      if (severity == severity_name(s)) one.severity = s;
-    all.add(std::move(one));
-  }
+  for (const nb::handle note : notes) all.add(note_in(note));
   return all;
 }
 

@@ -189,19 +189,19 @@ class Agents:
         Raises:
             Error: there is none; the message says why.
         """
-        program.run(["incidents", incident, "--report", os.fspath(path), *self._where])
+        program.run(["incidents", f"--report={os.fspath(path)}", *self._where, "--", incident])
 
     def acknowledge(self, incident: str) -> dict[str, Any]:
         """Somebody has heard of it: it is told no more every four hours. Gives the record as it is now."""
-        return self._tell("ack", incident)
+        return self._tell(incident, "ack")
 
     def silence(self, incident: str, duration: str, reason: str) -> dict[str, Any]:
         """Nothing is told of what it is about for a time ("2h"). Gives the record as it is now."""
-        return self._tell("silence", incident, "--for", duration, "--reason", reason)
+        return self._tell(incident, "silence", f"--for={duration}", f"--reason={reason}")
 
     def resolve(self, incident: str) -> dict[str, Any]:
         """Somebody has mended what nothing else ends. Gives the record as it is now."""
-        return self._tell("resolve", incident)
+        return self._tell(incident, "resolve")
 
     def rules_test(self, since: str = "1d", *, job: str | None = None, config: str | os.PathLike | None = None) -> Table:
         """Which rules would have fired on the samples that the agents remember, and whether people would have been told.
@@ -213,8 +213,8 @@ class Agents:
         """
         return _only(self._ask("rules", "test", since=since, job=job, config=config))
 
-    def _tell(self, *words: str) -> dict[str, Any]:
-        return json.loads(program.run(["incidents", *words, *self._where, "--format", "json"]))
+    def _tell(self, incident: str, *words: str) -> dict[str, Any]:
+        return json.loads(program.run(["incidents", *words, *self._where, "--format=json", "--", incident]))
 
     def trace(self, output: str | os.PathLike | None = None, **options: Any) -> Capture:
         """Begins a capture of unmodified PyTorch processes.

@@ -59,7 +59,7 @@ def flags(options: dict[str, Any]) -> list[str]:
         if value is None or value is False:
             continue
         for one in value if isinstance(value, (list, tuple)) else [value]:
-            words += [flag] if one is True else [flag, str(one)]
+            words.append(flag if one is True else f"{flag}={one}")  # one word: what begins with - is no flag of its own
     return words
 
 

@@ -173,9 +173,17 @@ class Table:
         return _unpickled, (core.name, core.fields, core.rows(0, core.length), core.notes, core.time_zero)
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Table) and self.__reduce__() == other.__reduce__()
+        """The same name, columns, notes and cells; NaN is as NaN."""
+        if not isinstance(other, Table):
+            return NotImplemented
+        (name, fields, rows, *rest), (its_name, its_fields, its_rows, *its_rest) = self.__reduce__()[1], other.__reduce__()[1]
+        return (name, fields, rest, len(rows)) == (its_name, its_fields, its_rest, len(its_rows)) and all(map(_are_same, rows, its_rows))
 
     __hash__ = None  # type: ignore[assignment]
+
+
+def _are_same(row: tuple, its: tuple) -> bool:
+    return row == its or all(a == b or (a != a and b != b) for a, b in zip(row, its))
 
 
 def _unpickled(*state: Any) -> Table:

@@ -52,3 +52,15 @@ def test_what_the_program_says_against_it(tmp_path, monkeypatch):
     program_of(tmp_path, monkeypatch, [], 1, "echo 'spotter: no agent answers' >&2")
     with pytest.raises(spotter.Error, match="^no agent answers$"):
         Capture(["trace"]).wait(10)
+
+
+def test_an_incident_may_be_called_as_a_flag(tmp_path, monkeypatch):
+    """Its name is what somebody sent, and no word for the program."""
+    script = tmp_path / "spotter"
+    script.write_text("#!/usr/bin/env python3\nimport json, sys\nprint(json.dumps(sys.argv[1:]))\n")
+    script.chmod(0o755)
+    monkeypatch.setenv("SPOTTER", str(script))
+    agents = spotter.agents()
+    assert agents.incident("--help")[-2:] == ["--", "--help"]
+    said = agents.silence("--all", "2h", "--because")
+    assert said[:4] == ["incidents", "silence", "--for=2h", "--reason=--because"] and said[-2:] == ["--", "--all"]

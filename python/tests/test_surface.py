@@ -329,3 +329,35 @@ except KeyboardInterrupt:
 """
     assert python(code) == "ended\n"
     assert signal.SIGALRM
+
+
+@pytest.mark.parametrize("call", ["analyze(job)", "load(job, 0).events(['External id'])", "report(job)"])
+def test_the_end_of_a_script_is_not_that_of_its_threads(job, call):
+    """A thread that nobody waits for is in a call, or begins one after the other, when the interpreter ends."""
+    code = f"""
+import sys, threading, time
+import spotter
+job, begun = sys.argv[1], threading.Event()
+def work():
+    begun.set()
+    while True:
+        spotter.{call}
+for _ in range(2):
+    threading.Thread(target=work, daemon=True).start()
+begun.wait()
+time.sleep(float(sys.argv[2]))
+print("done")
+"""
+    for after in ("0", "0.02", "0.1", "0.3"):
+        ended = subprocess.run([sys.executable, "-c", code, job, after], capture_output=True, text=True, timeout=60, check=False)
+        assert (ended.returncode, ended.stdout, ended.stderr) == (0, "done\n", ""), after
+
+
+def test_who_asks_at_the_end_is_answered(job):
+    code = """
+import atexit, sys
+atexit.register(lambda: print(len(spotter.analyze(sys.argv[1], ["steps"])["steps"]) > 0))  # called after the module's own
+import spotter
+"""
+    ended = subprocess.run([sys.executable, "-c", code, job], capture_output=True, text=True, timeout=60, check=False)
+    assert (ended.returncode, ended.stdout, ended.stderr) == (0, "True\n", "")

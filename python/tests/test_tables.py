@@ -63,6 +63,20 @@ def test_pickles_are_the_same_table(table):
         assert again == table and again.schema == table.schema and again.notes == table.notes
 
 
+def test_what_is_no_number_is_as_itself():
+    share = [Field("share", "real", "ratio", "value", "A share.")]
+    table = Table.of("made", share, [(math.nan,), (1.0,)])
+    assert pickle.loads(pickle.dumps(table)) == table == Table.of("made", share, [(math.nan,), (1.0,)])
+    assert table != Table.of("made", share, [(math.nan,), (2.0,)]) and table != Table.of("made", share, [(math.nan,)])
+    assert table != "made"
+
+
+@pytest.mark.parametrize("note", [(1, 2), ("kind", "grave", 1, -1, "", 1, "said"), ("kind", "loss", "one", -1, "", 1, "said"), 7])
+def test_a_note_of_another_shape_is_refused(note):
+    with pytest.raises(spotter.Invalid, match="a note is"):
+        spotter._core.Table("made", [], [], [note], None)
+
+
 def test_text_has_units_and_notes(table):
     text = table.to_text()
     assert "1.50 ms" in text and "25.0 %" in text and "damaged" in text

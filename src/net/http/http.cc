@@ -93,8 +93,8 @@ class Connection final : public Session, public std::enable_shared_from_this<Con
         });
   }
 
-  // Who asks is known once the head is there; the body of one who is not trusted ends early. Whoever waits for
-  // a word before he sends it gets one (RFC 9110, 10.1.1).
+  // Who asks is known once the head is there; the body of one who is not trusted ends early. Whoever waits
+  // for a word before he sends it gets one (RFC 9110, 10.1.1).
   error_code see_head() {
     if (is_head_seen_ || !parser_->is_header_done()) return {};
     is_head_seen_ = true;
@@ -104,8 +104,7 @@ class Connection final : public Session, public std::enable_shared_from_this<Con
         return http::error::body_limit;
       parser_->body_limit(most_body_);
     }
-    if (!parser_->is_done() &&
-        boost::beast::iequals(parser_->get()[http::field::expect], "100-continue"))
+    if (!parser_->is_done() && boost::beast::iequals(parser_->get()[http::field::expect], "100-continue"))
       say_continue();
     return {};
   }

@@ -110,8 +110,9 @@ TEST_F(HttpTest, RequestsOneAfterTheOther) {
 
 // RFC 9110, 10.1.1: curl waits a second for it, others for ever.
 TEST_F(HttpTest, WhoWaitsForAWordBeforeTheBodyGetsOne) {
-  const std::string head = "POST /a HTTP/1.1\r\nHost: x\r\nConnection: close\r\nContent-Length: 4\r\n"
-                           "Expect: 100-continue\r\n\r\n";
+  const std::string head =
+      "POST /a HTTP/1.1\r\nHost: x\r\nConnection: close\r\nContent-Length: 4\r\n"
+      "Expect: 100-continue\r\n\r\n";
   Client patient = client(), hasty = client();
   patient.send(head);
   const auto has_word = [&] { return patient.got() == "HTTP/1.1 100 Continue\r\n\r\n"; };
