@@ -185,6 +185,8 @@ void Assembler::note(const Block& block, const char* text, i64 offset) {
   add(block.half_spans, "half_spans", Severity::loss,
       "events are the begin or the end of a span (phases B and E), which are not put together; they count in "
       "no time");
+  add(block.no_category, "no_category", Severity::loss,
+      "spans have no category, so that it is not known what they are; they count in no time");
   add(block.args_left_out, "arguments_left_out", Severity::loss,
       "events have more arguments, or more forms of argument lists, than are kept");
   add(block.kinds_left_out, "kinds_left_out", Severity::loss,

@@ -10,8 +10,8 @@ void Block::clear() {
   new_tracks.clear();
   new_args.clear();
   new_shapes.clear();
-  damaged = repaired = negative_dur = sub_ns = bad_time = half_spans = not_finite = duplicate_key =
-      args_left_out = kinds_left_out = {};
+  damaged = repaired = negative_dur = sub_ns = bad_time = half_spans = no_category = not_finite =
+      duplicate_key = args_left_out = kinds_left_out = {};
 }
 
 void Block::make_room(size_t more_events, size_t more_cells) {

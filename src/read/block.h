@@ -67,7 +67,7 @@ struct Block {
   bool wants_texts = false;
   std::vector<std::string_view> texts;
 
-  Tally damaged, repaired, negative_dur, sub_ns, bad_time, half_spans, not_finite, duplicate_key,
+  Tally damaged, repaired, negative_dur, sub_ns, bad_time, half_spans, no_category, not_finite, duplicate_key,
       args_left_out, kinds_left_out;
 
   void clear();

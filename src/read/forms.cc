@@ -149,6 +149,7 @@ void Forms::finish(Edge& edge) {
   const bool should_be_span = (c.phase == 'X' || c.phase == 0) && c.has_cat;
   c.bad_time |= should_be_span && !(c.has_ts && c.has_dur);
   c.half_span = c.phase == 'B' || c.phase == 'E';
+  c.no_category = c.phase == 'X' && !c.has_cat && c.has_ts && c.has_dur;
   if (c.pid.is != RowId::Is::varies && c.tid.is != RowId::Is::varies) edge.track = track_of(c.pid, c.tid);
   if (shapes_.size() >= kMaxShapes && paths_[c.path].shape == kNone) {
     c.path = 0;  // no id left for this list: the event keeps none of its arguments
@@ -165,6 +166,7 @@ void Forms::tally(const Edge& end, const char* at, Block& block) const {
   if (c.duplicates) block.duplicate_key.add(at, c.duplicates);
   if (c.bad_time) block.bad_time.add(at);
   if (c.half_span) block.half_spans.add(at);
+  if (c.no_category) block.no_category.add(at);
   if (c.not_finite) block.not_finite.add(at, c.not_finite);
   if (c.args_left_out) block.args_left_out.add(at);
   if (c.kind_left_out) block.kinds_left_out.add(at);

@@ -72,12 +72,14 @@ struct Context {
   bool has_cat = false, has_ts = false, has_dur = false;
   bool args_left_out = false, kind_left_out = false;  // more of them than there are ids for
   bool half_span = false;                             // a begin or an end alone (phase B or E)
+  bool no_category = false;                           // a span that is not said to be one of anything
   StringId cat = 0, name = 0;  // name: only where it is part of a literal (marks and flows have few)
   RowId pid, tid;
   u32 path = 0;  // argument list so far: index into the paths
   u32 repairs = 0, duplicates = 0, not_finite = 0;
   bool remarkable() const {
-    return (repairs | duplicates | not_finite) || args_left_out || kind_left_out || bad_time || half_span;
+    return (repairs | duplicates | not_finite) || args_left_out || kind_left_out || bad_time || half_span ||
+           no_category;
   }
 };
 

@@ -19,6 +19,7 @@
 #include "read/pipeline.h"
 #include "read/receipts.h"
 #include "read/source.h"
+#include "read/unknown_categories.h"
 
 namespace spotter::read {
 namespace {
@@ -230,6 +231,7 @@ Result<TracePtr> load(const TraceFile& file, const LoadRequest& request) {
   TRY_ASSIGN(TraceData data, read_events(*input, *source, request));
   data.info.path = file.path;
   if (data.info.host_name.empty()) data.info.host_name = file.host;
+  note_unknown_categories(data);
   return std::make_unique<Trace>(std::move(data));
 }
 

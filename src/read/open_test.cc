@@ -204,5 +204,28 @@ TEST(Load, ErrorsNameTheFile) {
   }
 }
 
+// What it is not known to be counts in no time, which is said.
+TEST_F(OpenJob, SpansOfUnknownCategories) {
+  std::string text = R"({"traceEvents": [{"ph": "X", "cat": "cpu_op", "name": "a", "ts": 1, "dur": 2})";
+  for (const char* cat : {"npu_kernel", "kernel,foo", "npu_kernel"})
+    text += fmt::format(R"(, {{"ph": "X", "cat": "{}", "name": "b", "ts": 4, "dur": 2}})", cat);
+  text +=
+      R"(, {"ph": "i", "cat": "mark", "name": "c", "ts": 4}, {"ph": "X", "name": "d", "ts": 7, "dur": 2}]})";
+  std::ofstream(folder() / "a.json") << text;
+  const Result<TracePtr> trace = load({.path = path("a.json")}, {});
+  ASSERT_TRUE(trace) << trace.error().message;
+  std::vector<std::string> said;
+  for (const Note& note : (*trace)->notes().all()) {
+    EXPECT_EQ(note.severity, Severity::loss);
+    said.push_back(fmt::format("{} {}", note.count, note.sentence));
+  }
+  EXPECT_EQ(
+      said,
+      (std::vector<std::string>{
+          "1 spans have no category, so that it is not known what they are; they count in no time",
+          "3 spans are of a category that is not known here (\"npu_kernel\", \"kernel,foo\"); they count "
+          "in no time"}));
+}
+
 }  // namespace
 }  // namespace spotter::read
