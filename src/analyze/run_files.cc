@@ -123,6 +123,7 @@ class FileRunner {
   void run(const TraceFile& file, const LoadRequest& how, FileResult& result) {
     if (auto done = load_and_map(file, how, result); !done) {
       result.error = std::move(done).error();
+      result.evidence.is_unread = true;
       if (result.error->code == Code::unsupported) result.evidence.has_events = false;  // it is no trace
       result.tables.clear();
     }

@@ -14,6 +14,7 @@
 #include "export/times.h"
 #include "read/event_texts.h"
 #include "trace/extent.h"
+#include "trace/merged_traces.h"
 #include "trace/steps.h"
 
 namespace spotter::export_ {
@@ -116,7 +117,9 @@ class Exporter {
     const Ns zero = std::min_element(traces.begin(), traces.end(), [](const auto& a, const auto& b) {
                       return a.base_ns < b.base_ns;
                     })->base_ns;
-    TRY(out_.begin({{"displayTimeUnit", "\"ms\""}, {"baseTimeNanoseconds", fmt::format("{}", zero)}}));
+    TRY(out_.begin({{"displayTimeUnit", "\"ms\""},
+                    {"baseTimeNanoseconds", fmt::format("{}", zero)},
+                    {kMergedTraces, fmt::format("{}", traces.size())}}));
     std::optional<Members> common;
     i64 next_process = 1;
     for (size_t i = 0; i < traces.size(); ++i) {

@@ -96,8 +96,14 @@ bool is_again(const Telling& telling) {
   return telling.occasion == Occasion::changed && i.fired_again != 0 && i.fired_again == i.updated;
 }
 
+bool is_still(const Telling& telling) {
+  const Incident& i = telling.incident;
+  return telling.occasion == Occasion::changed && i.repeated != 0 && i.repeated == i.updated;
+}
+
 std::string what_of(const Telling& telling) {
-  const size_t most_mark = is_again(telling) ? 19 : 17;  // "■ Critical again · ", "▲ Seen no more · "
+  // "■ Critical again · ", "■ Critical still · ", "▲ Seen no more · "
+  const size_t most_mark = is_again(telling) || is_still(telling) ? 19 : 17;
   for (const Leave leave : {Leave::nothing, Leave::hosts, Leave::gpu, Leave::name, Leave::user}) {
     const std::string text = what_of(telling, leave);
     if (display_width(text) + most_mark <= kMostHeadline) return text;

@@ -13,6 +13,8 @@ std::string what_of(const Telling& telling);
 
 // It tells that what was resolved goes on.
 bool is_again(const Telling& telling);
+// It tells what was told already, and has not changed since.
+bool is_still(const Telling& telling);
 Ns began(const respond::Incident& incident);
 Ns ended(const Telling& telling);
 std::string spaced(std::string name);  // of a mechanism or a rule, as people read it

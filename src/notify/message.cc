@@ -283,6 +283,7 @@ Message message_of(const Telling& telling, const Surroundings& surroundings) {
   m.mark = mark.shape;
   m.word = mark.word;
   if (is_again(telling)) m.word += " again";
+  if (is_still(telling)) m.word += " still";
   m.what = what_of(telling);
   m.who = who_of(telling);
   m.cost = cost_of(telling);

@@ -155,13 +155,16 @@ TEST(MessageTest, TheSuspectIsNeverCut) {
     i.verdict->suspects.clear();
     for (i64 rank = 37; rank < 45; ++rank)
       i.verdict->suspects.push_back({.rank = rank, .host = host, .gpu = 5});
-    for (const bool is_again : {false, true}) {
-      if (is_again) {
+    for (Ns* const told_for : {static_cast<Ns*>(nullptr), &i.fired_again, &i.repeated}) {
+      i.fired_again = i.repeated = 0;
+      if (told_for) {
         telling.occasion = Occasion::changed;
-        i.fired_again = i.updated;
+        *told_for = i.updated;
         i.urgency = Urgency::critical;
       }
       const std::string headline = message_of(telling, {}).headline();
+      EXPECT_EQ(headline.starts_with("■ Critical again · "), told_for == &i.fired_again) << headline;
+      EXPECT_EQ(headline.starts_with("■ Critical still · "), told_for == &i.repeated) << headline;
       EXPECT_LE(characters(headline), kMostHeadline);
       EXPECT_NE(headline.find("rank 37 on gpu-node-0123 and 7 more"), headline.npos) << headline;
     }

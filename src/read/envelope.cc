@@ -5,6 +5,7 @@
 #include "base/text/utf8.h"
 #include "read/json.h"
 #include "read/source.h"
+#include "trace/merged_traces.h"
 
 namespace spotter::read {
 namespace {
@@ -149,6 +150,11 @@ void read_member(const std::string& key, std::string_view raw, TraceInfo& info, 
   if (key == "host_name") info.host_name = clean(raw);
   if (key == "traceName") info.trace_name = clean(raw);
   if (key == "trace_id") info.trace_id = clean(raw);
+  if (key == kMergedTraces)
+    notes.add(
+        kMergedTraces, Severity::loss,
+        "this is a timeline of several traces, as `spotter export` merges them for viewers; it is read as "
+        "one process, whose calls and device work are mixed: analyse the traces that it was made from");
   if (key == "traceEvents") {
     notes.add("second_events", Severity::loss, "a second traceEvents list was ignored");
   } else {
@@ -203,8 +209,13 @@ Result<EventsStart> find_events(std::string_view text, bool complete, const std:
   if (text.starts_with("\x1F\x8B") || text.starts_with("\x28\xB5\x2F\xFD"))
     return fail(Code::invalid, "{}: this was compressed twice: unpack it once (gunzip, unzstd)", path);
   TRY(check_format(text, path));
+  // A field of bytes, number 1.
+  if (text.front() == '\n')
+    return fail(Code::unsupported,
+                "{}: a protocol buffer (Perfetto's traces and XPlanes look so), not a Kineto JSON trace",
+                path);
   return fail(Code::unsupported, "{}: neither JSON nor a compressed trace (it begins with byte 0x{:02x})",
-              path, static_cast<unsigned char>(text[at]));
+              path, static_cast<unsigned char>(text.front()));
 }
 
 void read_info(std::string_view before, std::string_view after, bool closed, TraceInfo& info, Notes& notes) {

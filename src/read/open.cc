@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "base/stable_sort.h"
+#include "base/text/utf8.h"
 #include "base/time.h"
 #include "read/endings.h"
 #include "read/envelope.h"
@@ -120,6 +121,19 @@ std::vector<std::string> matches(const std::string& pattern) {
   return paths;
 }
 
+// What a path is that is an address; empty: it is none.
+std::string hint_at_address(std::string_view path) {
+  const size_t colon = path.find("://");
+  if (colon == path.npos || colon == 0) return {};
+  const std::string scheme = ascii_lower(path.substr(0, colon));
+  const char* fetch = scheme == "s3"                          ? "aws s3 cp ADDRESS -"
+                      : scheme == "gs"                        ? "gcloud storage cat ADDRESS"
+                      : scheme == "http" || scheme == "https" ? "curl -fsSL ADDRESS"
+                                                              : nullptr;
+  if (!fetch) return "an address; only files are read: fetch it first, or give it by standard input (-)";
+  return fmt::format("an address; only files are read: fetch it first, or `{} | spotter analyze -`", fetch);
+}
+
 Result<void> add(const std::string& path, Links links, Found& found) {
   struct stat info;
   if (path == "-") {
@@ -136,8 +150,11 @@ Result<void> add(const std::string& path, Links links, Found& found) {
     const bool pattern = path.find_first_of("*?[") != path.npos;
     const std::vector<std::string> matching = pattern ? matches(path) : std::vector<std::string>{};
     if (matching.empty()) {
+      const std::string address = hint_at_address(path);
       return fail(Code::not_found, "{}: {}", path,
-                  pattern ? "no file matches this pattern" : "no such file or directory");
+                  !address.empty() ? address
+                  : pattern        ? "no file matches this pattern"
+                                   : "no such file or directory");
     }
     for (const std::string& match : matching) TRY(add(match, links, found));
   }

@@ -29,7 +29,8 @@ constexpr Magic kOthers[] = {
      "7zXZ",
      "an xz file: unpack it first (xz -d)"},
     {"BZh", "a bzip2 file: unpack it first (bunzip2)"},
-    {"SQLite format 3", "an SQLite database (Nsight Systems exports look so), not a Kineto JSON trace",
+    {"SQLite format 3",
+     "an SQLite database (exports of Nsight Systems and ROCm's rocprofv3 look so), not a Kineto JSON trace",
      Code::unsupported},
     {"\x7F"
      "ELF",

@@ -100,7 +100,9 @@ void tell_sources(const std::vector<RankEvidence>& files, const std::vector<Reso
   const auto has_rank = [](const ResolvedRank& r) { return r.rank.has_value(); };
   if (std::count_if(ranks.begin(), ranks.end(), has_rank) > 1)
     tell("rank_by_order", "trace files do not say their rank, nor do their names; they were numbered by path",
-         comes_from(RankSource::order));
+         [](const RankEvidence& file, const ResolvedRank& r) {
+           return r.source == RankSource::order && !file.is_unread;
+         });
   tell("rank_disagrees", "receipts give another rank than the file's contents, which count",
        differs(RankSource::file_contents, &RankEvidence::receipt_rank));
   tell("rank_disagrees", "file names give another rank than the file's contents, which count",

@@ -45,6 +45,7 @@ struct RankEvidence {
   Ns start = 0, end = 0;             // of its spans, Unix time; equal where not known or a rank is
 
   std::optional<i64> receipt_rank = {};  // from the receipts of its capture
+  bool is_unread = false;                // it could not be: nothing is known of its contents
 };
 
 struct ResolvedRank {

@@ -103,6 +103,7 @@ class Reader {
     expect(!file.unwanted || file.evidence.contents_rank, "a rank of a file that is not wanted");
     if (const json::value* error = object.if_contains("error")) {
       const json::object& e = error->as_object();
+      file.evidence.is_unread = true;
       file.error = Error{code_of(text_in(e.at("code"))), std::string(text_in(e.at("message")))};
     }
     file.start = optional_in(object.at("first_start"));

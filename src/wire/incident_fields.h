@@ -153,6 +153,7 @@ void fields(Way& way, respond::Incident& i) {
   way.text("resolved_by", i.resolved_by);
   way.time("over", i.over);
   way.time("fired_again", i.fired_again);
+  way.time("repeated", i.repeated);
   way.text("led_by", i.led_by);
   way.object("job", i.job);
   way.object("symptom", i.symptom);

@@ -62,6 +62,7 @@ Incident whole_incident() {
   i.has_job_ended = true;
   i.resolved_by = "dave";
   i.fired_again = kOpened + 2 * kSecond;
+  i.repeated = kOpened + 3 * kSecond;
   i.condition_count = 128;
   i.acknowledged = Acknowledgement{"carol", "slack", kOpened + kSecond};
   i.silenced_until = kOpened + kDay;
@@ -76,7 +77,7 @@ Incident whole_incident() {
 constexpr const char* kWholeText =
     R"({"version":1,"id":"4711-speed-2","key":"a/4711/speed","cluster":"a","family":"speed","n":2,"sequence":3,)"
     R"("host":"gpu01","state":"verdict","severity":"critical","opened":"2026-11-23T04:46:46.123Z",)"
-    R"("updated":"2026-11-23T04:46:47.123Z","closed":"2026-11-23T04:47:46.123Z","ending":null,"job_ended":true,"resolved_by":"dave","over":null,"fired_again":"2026-11-23T04:46:48.123Z",)"
+    R"("updated":"2026-11-23T04:46:47.123Z","closed":"2026-11-23T04:47:46.123Z","ending":null,"job_ended":true,"resolved_by":"dave","over":null,"fired_again":"2026-11-23T04:46:48.123Z","repeated":"2026-11-23T04:46:49.123Z",)"
     R"("led_by":"gpu01",)"
     R"("job":{"id":"4711","name":"pretrain","user":"alice","world_size":1024,"hosts":128,"has_gpus":true},)"
     R"("symptom":{"rule":"step_time_up","source":"profilerStep","unit":"s","before":3.1,"now":4.42,"z":17.2,)"

@@ -107,7 +107,8 @@ void Leading::introduce(Ns now) {
       it->second =
           now + static_cast<Ns>(std::hash<std::string>()(parts_.host_name + job) % static_cast<u64>(longest));
     }
-    if (now < it->second) continue;
+    const bool is_set_back = it->second - now > kIntroducedAgain;  // the clock
+    if (now < it->second && !is_set_back) continue;
     it->second = now + kIntroducedAgain;
     if (const respond::Leaders& leading = leaders(job, now); !leading.is_own())
       relay_.introduce(job, leading);

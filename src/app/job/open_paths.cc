@@ -3,10 +3,12 @@
 #include <algorithm>
 #include <atomic>
 #include <filesystem>
+#include <set>
 #include <vector>
 
 #include "base/system/host.h"
 #include "base/text/number.h"
+#include "base/text/shell_word.h"
 #include "base/text/utf8.h"
 #include "read/open.h"
 #include "serve/finder.h"
@@ -50,12 +52,32 @@ Result<void> add(const std::string& path, std::vector<std::string>& all) {
   return {};
 }
 
+bool has_ranks_twice(const Job& job) {
+  std::set<i64> ranks;
+  return std::ranges::any_of(job.files, [&](const TraceFile& f) {
+    return f.rank_source == RankSource::file_contents && f.rank && !ranks.insert(*f.rank).second;
+  });
+}
+
+Result<void> refuse_several(const std::vector<std::string>& paths) {
+  std::error_code ignored;
+  for (const std::string& path : paths) {
+    const size_t count = fs::is_directory(path, ignored) ? recordings_of(path).size() : 0;
+    if (count > 1)
+      return fail(Code::invalid, "{}: the folder has {}; name one of them, as in {}", to_printable(path),
+                  words_of(count), shell_word(path + "#1"));
+  }
+  return {};
+}
+
 }  // namespace
 
 Result<Job> open_paths(std::span<const std::string> paths) {
   std::vector<std::string> all;
   for (const std::string& path : paths) TRY(add(path, all));
-  return read::open_job(all);
+  TRY_ASSIGN(Job job, read::open_job(all));
+  if (has_ranks_twice(job)) TRY(refuse_several(all));
+  return job;
 }
 
 }  // namespace spotter::app

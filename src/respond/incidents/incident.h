@@ -130,6 +130,7 @@ struct Incident {
   std::string resolved_by = {};            // who says so while something of it fires; mostly empty
   Ns over = 0;                             // since when it recovers, or did; 0: it goes on
   Ns fired_again = 0;                      // when it did so after it was resolved; 0: it did not
+  Ns repeated = 0;                         // when it was told last because it stays; 0: never
   std::string led_by = {};
   Symptom symptom = {};
   std::optional<Verdict> verdict = {};

@@ -288,6 +288,7 @@ void Incidents::pass(Kept& kept, Ns at, Changes& changes) {
           move(kept, incident.state, "it is silenced no more", Word::verdict, at, changes);
       } else if (at - incident.told >= options_.repeat && !incident.acknowledged &&
                  incident.part_of.empty() && !silenced(kept, at)) {
+        incident.repeated = at;
         move(kept, incident.state, "it goes on", Word::changed, at, changes);
       }
       break;
