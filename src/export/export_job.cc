@@ -119,7 +119,7 @@ class Exporter {
                     })->base_ns;
     TRY(out_.begin({{"displayTimeUnit", "\"ms\""},
                     {"baseTimeNanoseconds", fmt::format("{}", zero)},
-                    {kMergedTraces, fmt::format("{}", traces.size())}}));
+                    {trace::kMergedTraces, fmt::format("{}", traces.size())}}));
     std::optional<Members> common;
     i64 next_process = 1;
     for (size_t i = 0; i < traces.size(); ++i) {

@@ -150,9 +150,9 @@ void read_member(const std::string& key, std::string_view raw, TraceInfo& info, 
   if (key == "host_name") info.host_name = clean(raw);
   if (key == "traceName") info.trace_name = clean(raw);
   if (key == "trace_id") info.trace_id = clean(raw);
-  if (key == kMergedTraces)
+  if (key == trace::kMergedTraces)
     notes.add(
-        kMergedTraces, Severity::loss,
+        trace::kMergedTraces, Severity::loss,
         "this is a timeline of several traces, as `spotter export` merges them for viewers; it is read as "
         "one process, whose calls and device work are mixed: analyse the traces that it was made from");
   if (key == "traceEvents") {

@@ -2,8 +2,8 @@
 // and a note where it is read.
 #pragma once
 
-namespace spotter {
+namespace spotter::trace {
 
 inline constexpr const char* kMergedTraces = "merged_traces";
 
-}  // namespace spotter
+}  // namespace spotter::trace

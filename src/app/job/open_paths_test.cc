@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
-#include <stdlib.h>
+#include <unistd.h>
 
 #include <filesystem>
 #include <fstream>
@@ -14,9 +14,8 @@ namespace fs = std::filesystem;
 
 class OpenPaths : public testing::Test {
  protected:
-  OpenPaths() {
-    std::string folder = "/tmp/open_paths_XXXXXX";
-    folder_ = mkdtemp(folder.data());
+  OpenPaths() : folder_(fs::temp_directory_path() / fmt::format("open_paths_{}", getpid())) {
+    fs::create_directory(folder_);
   }
   ~OpenPaths() override { fs::remove_all(folder_); }
 
