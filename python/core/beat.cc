@@ -50,6 +50,7 @@ void Beat::run_beside(const std::function<void()>& work) {
     lock.unlock();
     worker.join();
   }
+  end_where_leaving();
   if (interrupted) std::rethrow_exception(interrupted);
   if (failed) std::rethrow_exception(failed);
 }

@@ -1,9 +1,9 @@
 // The interpreter's lock is let go while one of these lives, and taken again.
 //
 // A thread that wants the lock when the interpreter is ending is ended by it in the midst of our frames,
-// which ends the process (PyEval_RestoreThread, until Python 3.14). So who is away then, of threads that
-// nobody waits for, is waited for at the end, and does not come back; what is under way sees is_leaving() and
-// gives up.
+// which ends the process (PyEval_RestoreThread, until Python 3.14). So at the end those that are away, of
+// threads that nobody has waited for, are called back and waited for: what is under way sees is_leaving() and
+// gives up, and its thread ends with SystemExit, which says nothing.
 #pragma once
 #include <nanobind/nanobind.h>
 
@@ -11,7 +11,7 @@ namespace spotter::python {
 
 class Unlocked {
  public:
-  Unlocked();
+  Unlocked();  // raises SystemExit where the interpreter is ending
   ~Unlocked();
   Unlocked(const Unlocked&) = delete;
   Unlocked& operator=(const Unlocked&) = delete;
@@ -21,6 +21,9 @@ class Unlocked {
  private:
   PyThreadState* state_;
 };
+
+// With the lock: whoever was called back goes no further.
+void end_where_leaving();
 
 // Once, when the module is loaded.
 void wait_at_exit();

@@ -120,7 +120,7 @@ Note note_in(const nb::handle& note) {
   } catch (const nb::cast_error&) {
     raise({Code::invalid, kShape});
   } catch (const nb::python_error& error) {
-    if (!error.matches(PyExc_IndexError) && !error.matches(PyExc_TypeError)) throw;
+    if (!error.matches(PyExc_LookupError) && !error.matches(PyExc_TypeError)) throw;
     raise({Code::invalid, kShape});
   }
 }

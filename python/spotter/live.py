@@ -197,7 +197,7 @@ class Agents:
 
     def silence(self, incident: str, duration: str, reason: str) -> dict[str, Any]:
         """Nothing is told of what it is about for a time ("2h"). Gives the record as it is now."""
-        return self._tell(incident, "silence", f"--for={duration}", f"--reason={reason}")
+        return self._tell(incident, "silence", *program.flags({"for": duration, "reason": reason}))
 
     def resolve(self, incident: str) -> dict[str, Any]:
         """Somebody has mended what nothing else ends. Gives the record as it is now."""

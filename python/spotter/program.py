@@ -59,7 +59,8 @@ def flags(options: dict[str, Any]) -> list[str]:
         if value is None or value is False:
             continue
         for one in value if isinstance(value, (list, tuple)) else [value]:
-            words.append(flag if one is True else f"{flag}={one}")  # one word: what begins with - is no flag of its own
+            # As one word, what begins with - is no flag of its own; without a value the next word would be taken for it.
+            words += [flag] if one is True else [f"{flag}={one}"] if str(one) else [flag, ""]
     return words
 
 

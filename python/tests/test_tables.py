@@ -71,7 +71,7 @@ def test_what_is_no_number_is_as_itself():
     assert table != "made"
 
 
-@pytest.mark.parametrize("note", [(1, 2), ("kind", "grave", 1, -1, "", 1, "said"), ("kind", "loss", "one", -1, "", 1, "said"), 7])
+@pytest.mark.parametrize("note", [(1, 2), ("kind", "grave", 1, -1, "", 1, "said"), ("kind", "loss", "one", -1, "", 1, "said"), 7, {}])
 def test_a_note_of_another_shape_is_refused(note):
     with pytest.raises(spotter.Invalid, match="a note is"):
         spotter._core.Table("made", [], [], [note], None)

@@ -56,9 +56,16 @@ std::vector<const kineto::Process*> matching(agent::Agent& agent, const std::vec
   for (const kineto::Process* p : agent.processes.registry().matching(target)) add(p);
   for (const i64 pid : pids) add(agent.processes.registry().find(pid));
   if (!found.empty()) return found;
-  // Nobody here has such a number: it is the one that a process in a container has for itself.
-  for (const auto& [pid, process] : agent.processes.registry().all())
-    if (std::ranges::find(pids, process.facts.inner_pid) != pids.end()) add(&process);
+  // Nobody here has such a number: it is one that a process in a container, or what began it there, has for
+  // itself.
+  for (const auto& [pid, process] : agent.processes.registry().all()) {
+    std::vector<i64> own(process.poll.pids.begin(), process.poll.pids.end());
+    own.push_back(process.facts.inner_pid);
+    const bool is_in_container = process.facts.inner_pid != process.facts.pid;
+    if (is_in_container && std::ranges::find_first_of(own, pids) != own.end()) add(&process);
+  }
+  const auto is_of_another = [&](const auto* p) { return p->facts.uid != found.front()->facts.uid; };
+  if (std::ranges::any_of(found, is_of_another)) found.clear();  // whose is meant is not known
   return found;
 }
 

@@ -21,7 +21,8 @@ namespace spotter::export_ {
 namespace {
 
 // What the output says of itself; of merged traces what all of them say.
-constexpr std::string_view kOwnMembers[] = {"baseTimeNanoseconds", "displayTimeUnit", "traceName"};
+constexpr std::string_view kOwnMembers[] = {"baseTimeNanoseconds", "displayTimeUnit", "traceName",
+                                            trace::kMergedTraces};
 
 void keep_common(std::optional<Members>& common, const Members& other) {
   if (!common) {

@@ -48,7 +48,7 @@ struct Target {
 
 class Registry {
  public:
-  static constexpr size_t kMost = 8192, kMostOfUser = kMost / 2;  // the rest is for others
+  static constexpr size_t kMost = 8192, kMostOfUser = kMost / 2;  // who is not root
   static constexpr Ns kStale = 5 * kSecond;
 
   explicit Registry(Host host) : host_(std::move(host)) {}

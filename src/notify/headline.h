@@ -13,7 +13,7 @@ std::string what_of(const Telling& telling);
 
 // It tells that what was resolved goes on.
 bool is_again(const Telling& telling);
-// It tells what was told already, and has not changed since.
+// It tells what was told already, since it stays.
 bool is_still(const Telling& telling);
 Ns began(const respond::Incident& incident);
 Ns ended(const Telling& telling);

@@ -71,6 +71,8 @@ std::string capture_text(const CaptureOfIncident& c) {
     text += " of all ranks";
   else if (c.ranks.starts_with("process "))
     text += " of one process";
+  else if (c.ranks == "one host")
+    text += " of one host";
   else if (const i64 ranks = ranks_of(c.ranks); ranks > 0)
     text += " of " + count_text(ranks, "rank", "ranks");
   if (c.steps > 0) text += ", " + count_text(c.steps, "step", "steps");

@@ -150,7 +150,7 @@ void read_member(const std::string& key, std::string_view raw, TraceInfo& info, 
   if (key == "host_name") info.host_name = clean(raw);
   if (key == "traceName") info.trace_name = clean(raw);
   if (key == "trace_id") info.trace_id = clean(raw);
-  if (key == trace::kMergedTraces)
+  if (key == trace::kMergedTraces && read::json::to_integer(raw).value_or(0) > 1)
     notes.add(
         trace::kMergedTraces, Severity::loss,
         "this is a timeline of several traces, as `spotter export` merges them for viewers; it is read as "
@@ -209,13 +209,15 @@ Result<EventsStart> find_events(std::string_view text, bool complete, const std:
   if (text.starts_with("\x1F\x8B") || text.starts_with("\x28\xB5\x2F\xFD"))
     return fail(Code::invalid, "{}: this was compressed twice: unpack it once (gunzip, unzstd)", path);
   TRY(check_format(text, path));
-  // A field of bytes, number 1.
-  if (text.front() == '\n')
+  // A field of bytes, number 1, and more that is no text.
+  constexpr size_t kLooked = 64;
+  const auto is_control = [](char c) { return c >= 0 && c < ' ' && c != '\n' && c != '\r' && c != '\t'; };
+  if (text.front() == '\n' && std::ranges::any_of(text.substr(0, kLooked), is_control))
     return fail(Code::unsupported,
                 "{}: a protocol buffer (Perfetto's traces and XPlanes look so), not a Kineto JSON trace",
                 path);
   return fail(Code::unsupported, "{}: neither JSON nor a compressed trace (it begins with byte 0x{:02x})",
-              path, static_cast<unsigned char>(text.front()));
+              path, static_cast<unsigned char>(text[at]));
 }
 
 void read_info(std::string_view before, std::string_view after, bool closed, TraceInfo& info, Notes& notes) {

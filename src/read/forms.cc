@@ -149,7 +149,7 @@ void Forms::finish(Edge& edge) {
   const bool should_be_span = (c.phase == 'X' || c.phase == 0) && c.has_cat;
   c.bad_time |= should_be_span && !(c.has_ts && c.has_dur);
   c.half_span = c.phase == 'B' || c.phase == 'E';
-  c.no_category = c.phase == 'X' && !c.has_cat && c.has_ts && c.has_dur;
+  c.no_category = c.phase == 'X' && c.has_ts && c.has_dur && (!c.has_cat || strings[c.cat].empty());
   if (c.pid.is != RowId::Is::varies && c.tid.is != RowId::Is::varies) edge.track = track_of(c.pid, c.tid);
   if (shapes_.size() >= kMaxShapes && paths_[c.path].shape == kNone) {
     c.path = 0;  // no id left for this list: the event keeps none of its arguments

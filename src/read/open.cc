@@ -126,6 +126,8 @@ std::string hint_at_address(std::string_view path) {
   const size_t colon = path.find("://");
   if (colon == path.npos || colon == 0) return {};
   const std::string scheme = ascii_lower(path.substr(0, colon));
+  if (scheme.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789+-.") != scheme.npos) return {};
+  if (scheme == "file") return "an address; give the path of the file alone";
   const char* fetch = scheme == "s3"                          ? "aws s3 cp ADDRESS -"
                       : scheme == "gs"                        ? "gcloud storage cat ADDRESS"
                       : scheme == "http" || scheme == "https" ? "curl -fsSL ADDRESS"

@@ -1,6 +1,6 @@
 #include "read/unknown_categories.h"
 
-#include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
@@ -30,13 +30,15 @@ void note_unknown_categories(TraceData& data) {
     if (is_unknown(data.kinds[k]) && events[k] > 0)
       unknown.push_back({data.strings[data.kinds[k].category_text], events[k]});
   std::ranges::stable_sort(unknown, std::ranges::greater(), &Unknown::spans);
-  std::string names;
   i64 spans = 0;
-  for (size_t i = 0; i < unknown.size(); ++i) {
-    spans += unknown[i].spans;
-    if (i < kMostNamed)
-      names += fmt::format("{}\"{}\"", i > 0 ? ", " : "", printable_within(unknown[i].text, kMostText));
+  std::vector<std::string> named;
+  for (const Unknown& one : unknown) {
+    spans += one.spans;
+    if (named.size() < kMostNamed)
+      named.push_back(fmt::format("\"{}\"", printable_within(one.text, kMostText)));
   }
+  std::ranges::sort(named);  // what several ranks have is one note
+  std::string names = fmt::format("{}", fmt::join(named, ", "));
   if (unknown.size() > kMostNamed) names += fmt::format(" and {} more", unknown.size() - kMostNamed);
   if (spans > 0)
     data.notes.add(

@@ -67,13 +67,21 @@ std::optional<i64> whole_in(const Field& field, std::string_view value) {
   return moment ? std::optional(*moment) : std::nullopt;
 }
 
+constexpr std::string_view kCut = "…";
+
 Result<Holds> equality(const Field& field, std::string_view value) {
   if (value == kNull) return Holds([](const Value& cell) { return is_null(cell); });
   switch (field.type) {
-    case Type::text:
-      return Holds([pattern = std::string(value)](const Value& cell) {
-        return !is_null(cell) && matches_glob(pattern, std::get<std::string_view>(cell));
+    case Type::text: {
+      // As a long one is shown, cut: what begins so.
+      const size_t shown = value.ends_with(kCut) ? value.size() - kCut.size() : value.npos;
+      return Holds([pattern = std::string(value), shown](const Value& cell) {
+        if (is_null(cell)) return false;
+        const auto text = std::get<std::string_view>(cell);
+        return matches_glob(pattern, text) ||
+               (shown != pattern.npos && text.starts_with(std::string_view(pattern).substr(0, shown)));
       });
+    }
     case Type::flag:
       if (value != "true" && value != "false") return fail(Code::invalid, "it is true or false");
       return Holds(

@@ -38,6 +38,8 @@ TEST(RowQuery, Conditions) {
   EXPECT_EQ(names("rank=null"), "nccl;");
   EXPECT_EQ(names("rank!=null and share!=null"), "gemm;gelu and more;");
   EXPECT_EQ(names(" name = *gemm* "), "gemm;sgemm_nt;");
+  EXPECT_EQ(names("name=gel…"), "gelu and more;");
+  EXPECT_EQ(names("name='gelu and…' and rank=3"), "gelu and more;");
   EXPECT_EQ(names("share>=0.25 and share<1"), "gemm;gelu and more;");
   EXPECT_EQ(names("share<=0.25"), "gelu and more;");
   EXPECT_EQ(names("up=true"), "gemm;sgemm_nt;");

@@ -39,6 +39,8 @@ JOBS = {
     "serialized_communication": (fault("unoverlapped-communication", [*SMALL, "--sharding", "fsdp"]), [*SMALL, "--tp", 2],
                                  "exposed_communication"),
     "exposed_communication": (HOSTS, fault("slow-rank:rank=3,factor=2"), "slow_device"),
+    "unequal_stages": (fault("slow-rank:rank=2,factor=1.5", fault("slow-rank:rank=3,factor=1.5", PIPELINE)),
+                       fault("slow-rank:rank=2,factor=1.5", PIPELINE), "slow_device"),
     "pipeline_bubble": ([*PIPELINE, "--micro-batches", 4], fault("slow-rank:rank=6,factor=1.5", [*PIPELINE, "--micro-batches", 32]),
                         "slow_device"),
 }

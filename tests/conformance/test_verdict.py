@@ -66,7 +66,7 @@ LAYOUTS = {
     "no records": [*EIGHT, "--era", "2024"],
 }
 # Beside the names of the faults: what is there in a healthy job of that layout.
-OPPORTUNITIES = {"exposed_communication", "pipeline_bubble"}
+OPPORTUNITIES = {"exposed_communication", "pipeline_bubble", "unequal_stages"}
 # Real files whose replay is off by more than 1 %, and why.
 KNOWN_ERRORS = {
     "resnet_act_checkpoint.json.gz": "launches of most kernels on its second stream are missing",

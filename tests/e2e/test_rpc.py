@@ -241,7 +241,7 @@ def test_in_a_container_it_is_told_by_its_own_number(agent):
     with agent.spawn("--polls", 1, SLURM_JOB_ID=4711, before=apart):
         [row] = until(lambda: [row for row in agent.processes() if row["job"] == "4711"], 10, "it is known")
         assert row["inner_pid"] == 1 != row["pid"]
-        assert trace(agent, [2], job_id=4711)["processesMatched"] == []
+        assert trace(agent, [4194000], job_id=4711)["processesMatched"] == []
         reply = trace(agent, [1], job_id=4711)
         assert reply["processesMatched"] == reply["activityProfilersTriggered"] == [1]
         assert trace(agent, [row["pid"]], job_id=4711)["processesMatched"] == [1]

@@ -99,10 +99,11 @@ void IncidentCaptures::go_on(const std::string& id, const Running& canary) {
   const auto ratio = aftermath(id, canary, cost);
   if (!ratio) {
     budget_.ended(canary.job, parts_.host.unix_now(), {}, {}, {});
-    return refuse(id, "one rank alone was traced: how the job went on after it is not known");
+    return refuse(id, who_was_alone(id) + " was traced: how the job went on after it is not known");
   }
   if (*ratio >= kCanaryRatio) {
-    const std::string harm = "the job did not go on as before after one rank was traced";
+    const std::string harm =
+        fmt::format("the job did not go on as before after {} was traced", who_was_alone(id));
     budget_.harmed(canary.job, harm);
     parts_.apply(parts_.incidents.amend(
         id,
@@ -110,7 +111,7 @@ void IncidentCaptures::go_on(const std::string& id, const Running& canary) {
           if (canary.span.place < incident.captures.size()) incident.captures[canary.span.place].harm = harm;
         },
         parts_.host.unix_now()));
-    return refuse(id, "one rank alone was traced: the job did not go on as before");
+    return refuse(id, who_was_alone(id) + " was traced: the job did not go on as before");
   }
   const auto incident = parts_.incidents.find(id);
   std::string why = why_not_asked(canary.job);
@@ -125,38 +126,50 @@ void IncidentCaptures::go_on(const std::string& id, const Running& canary) {
   begin_capture(id, {.job = canary.job, .plan = rest, .whom = canary.whom, .earlier = canary.all_spans()});
 }
 
-// One rank, of this host if it has one; where ranks are not known (Ray, vLLM), one process of this host. Why
-// there can be none, if so.
-std::string IncidentCaptures::choose_canary(Running& running, respond::Chosen& whom,
-                                            std::vector<i64>& pids) const {
+std::string IncidentCaptures::who_was_alone(const std::string& id) const {
+  const auto incident = parts_.incidents.find(id);
+  const std::string ranks = incident && !incident->captures.empty() ? incident->captures.back().ranks : "";
+  return ranks.starts_with("process ") ? "one process alone"
+         : ranks == kOneHost           ? "one host alone"
+                                       : "one rank alone";
+}
+
+// One rank, of this host if it has one; where ranks are not known (Ray, vLLM), one process of this host, with
+// a GPU if any has one; where this host has none of the job's processes, those of one that has.
+void IncidentCaptures::choose_canary(Running& running, respond::Chosen& whom, std::vector<i64>& pids) const {
   const auto here = parts_.paces.of(running.job);
   const bool is_here = here && !here->ranks.empty();
   const auto pace = is_here ? here : parts_.leading.pace(running.job);
   const bool are_known = is_here || !whom.ranks.empty() || (pace && !pace->ranks.empty());
   if (are_known) {
     running.is_canary = whom.ranks.size() > 1 || whom.hosts.size() > 1;
-    if (!running.is_canary) return {};
+    if (!running.is_canary) return;
     // Of hosts that are asked.
     whom.ranks = {is_here || whom.ranks.empty() ? *pace->ranks.begin() : whom.ranks.front()};
     if (is_here) whom.hosts.clear();
-    return {};
+    return;
   }
   const std::vector<i64> all = traceable(running.job);
   running.is_canary = all.size() > 1 || whom.hosts.size() > 1;
-  if (!running.is_canary) return {};
+  if (!running.is_canary) return;
+  if (all.empty()) {
+    std::erase(whom.hosts, parts_.host_name);
+    whom.hosts.resize(1);
+    return;
+  }
   // With a process those are meant that it has begun.
+  const auto& processes = parts_.registry.all();
   const auto has_begun_another = [&](i64 pid) {
-    return std::ranges::any_of(all, [&](i64 other) {
-      return std::ranges::count(parts_.registry.all().at(other).ancestors, pid) != 0;
-    });
+    return std::ranges::any_of(
+        all, [&](i64 other) { return std::ranges::count(processes.at(other).ancestors, pid) != 0; });
   };
-  const auto one = std::ranges::find_if_not(all, has_begun_another);
-  if (one == all.end())
-    return "which ranks the job has is not known, and none of its processes here can be traced before the "
-           "others";
-  pids = {*one};
+  i64 one = all.front();
+  for (const i64 pid : all) {
+    const auto has_gpu = [&](i64 which) { return processes.at(which).facts.has_gpu; };
+    if (has_begun_another(one) || (has_gpu(pid) && !has_gpu(one) && !has_begun_another(pid))) one = pid;
+  }
+  pids = {one};
   whom.hosts.clear();
-  return {};
 }
 
 }  // namespace spotter::agent

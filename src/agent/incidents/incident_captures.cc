@@ -213,7 +213,7 @@ void IncidentCaptures::not_begun(const std::string& id, const Running& running, 
   if (!running.earlier.empty()) {
     settle_later(id, running.job, running.earlier);
     if (running.first) return refuse(id, "nothing more was traced: " + why, *running.first);
-    return refuse(id, "one rank alone was traced, and nothing more: " + why);
+    return refuse(id, who_was_alone(id) + " was traced, and nothing more: " + why);
   }
   budget_.not_begun(running.job, parts_.host.unix_now());
   refuse(id, "nothing was traced: " + why);
@@ -225,10 +225,7 @@ void IncidentCaptures::begin_now(const std::string& id, Running wanted) {
   respond::CapturePlan& plan = running->plan;
   respond::Chosen whom = running->whom;
   std::vector<i64> pids;
-  if (plan.is_canary) {
-    if (std::string why = choose_canary(*running, whom, pids); !why.empty())
-      return not_begun(id, *running, why);
-  }
+  if (plan.is_canary) choose_canary(*running, whom, pids);
   running->before = parts_.leading.pace(running->job);
   const Ns start = now + poll_time(parts_.registry, running->job) + plan.warm_up + kSecond;
   running->asked = now;
@@ -245,8 +242,10 @@ void IncidentCaptures::begin_now(const std::string& id, Running wanted) {
                            .wants_report = parts_.reports && !running->is_canary,
                            .slow_since = slow_since(id)};
   parts_.rules.captured(running->job, {.from = now, .until = running->span.until});
+  const bool is_host = running->is_canary && pids.empty() && whom.ranks.empty();
   const respond::CaptureOfIncident capture{
       .ranks = !pids.empty()        ? fmt::format("process {}", pids.front())
+               : is_host            ? kOneHost
                : whom.ranks.empty() ? "all"
                                     : analyze::range_text({whom.ranks.begin(), whom.ranks.end()})};
   auto begun = Investigation::start(parts_.loop, order, [this, id](Result<Investigated> investigated) {

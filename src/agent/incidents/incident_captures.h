@@ -93,7 +93,11 @@ class IncidentCaptures {
   std::vector<i64> traceable(const std::string& job) const;  // its processes here
   std::string how_to_trace(const respond::Incident& incident) const;
   void begin_capture(const std::string& id, Running capture);  // if there is room for its traces
-  std::string choose_canary(Running& running, respond::Chosen& whom, std::vector<i64>& pids) const;
+  // Who was traced, where it is neither ranks, all of them nor a process.
+  static constexpr const char* kOneHost = "one host";
+
+  std::string who_was_alone(const std::string& id) const;  // when its last capture was a canary
+  void choose_canary(Running& running, respond::Chosen& whom, std::vector<i64>& pids) const;
   void begin_now(const std::string& id, Running capture);
   void not_begun(const std::string& id, const Running& capture, const std::string& why);
   void take(const std::string& id, const Running& running, Result<Investigated> investigated);

@@ -60,6 +60,34 @@ TEST(Devices, NamesWithSlashes) {
   EXPECT_EQ(column(*disks, "size_bytes"), "4096");
 }
 
+// What goes through them is not counted twice.
+TEST(Devices, PathsToAnNvme) {
+  TestMachine machine("small_vm");
+  const auto disks = open("disk", machine);
+  for (const char* name : {"nvme0n1", "nvme0c0n1", "nvme0c12n1", "nvme1n1", "nvme1c1n1", "nvme2n1"})
+    machine.write(fmt::format("sys/block/{}/size", name), "8\n");
+  machine.write("proc/diskstats",
+                " 259 0 nvme0c0n1 1 2 3 4 5 6 7 8 9 10 11\n 259 1 nvme0n1 1 2 3 4 5 6 7 8 9 10 11\n"
+                " 259 2 nvme0c12n1 1 2 3 4 5 6 7 8 9 10 11\n 259 3 nvme1n1 0 0 0 0 0 0 0 0 0 0 0\n"
+                " 259 4 nvme1c1n1 1 2 3 4 5 6 7 8 9 10 11\n 259 5 nvme2n1 0 0 0 0 0 0 0 0 0 0 0\n");
+  EXPECT_EQ(column(*disks, "device"), "nvme0n1 nvme1n1 nvme1c1n1 nvme2n1");
+}
+
+TEST(Devices, AVirtualFunctionBelowItsInterface) {
+  TestMachine machine("small_vm");
+  const std::string numbers = ": 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16\n";
+  const std::string dev = machine.read("proc/1/net/dev") + "eth1" + numbers + "enP1" + numbers + "bond0" +
+                          numbers + "ens1" + numbers;
+  machine.write("proc/1/net/dev", dev);
+  machine.link("sys/class/net/eth1/device/driver", "../../../../bus/vmbus/drivers/hv_netvsc");
+  machine.link("sys/class/net/enP1/device/driver", "../../../../bus/pci/drivers/mlx5_core");
+  machine.link("sys/class/net/enP1/master", "../eth1");
+  machine.link("sys/class/net/ens1/device/driver", "../../../../bus/pci/drivers/mlx5_core");
+  machine.link("sys/class/net/ens1/master", "../bond0");
+  const auto network = open("network", machine);
+  EXPECT_EQ(column(*network, "interface"), "lo eth0 eth1 bond0 ens1");
+}
+
 TEST(Devices, InterfacesComeAndGo) {
   TestMachine machine("small_vm");
   const auto network = open("network", machine);

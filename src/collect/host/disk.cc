@@ -77,6 +77,32 @@ struct Facts {
   std::optional<i64> size_bytes;
 };
 
+// Of NVMe with several paths nvme0c1n2 is a path to nvme0n2, which counts what goes through it, too, since
+// Linux 6.4; before, the path alone does. Empty: it is no path.
+std::string whole_of_path(std::string_view device) {
+  constexpr std::string_view kNvme = "nvme";
+  constexpr std::string_view kDigits = "0123456789";
+  if (!device.starts_with(kNvme)) return {};
+  const size_t path = device.find_first_not_of(kDigits, kNvme.size());
+  if (path == device.npos || device[path] != 'c') return {};
+  const size_t space = device.find_first_not_of(kDigits, path + 1);
+  if (space == device.npos || device[space] != 'n') return {};
+  return std::string(device.substr(0, path)) += device.substr(space);
+}
+
+// Whether a device has done anything, by these lines.
+bool counts(std::string_view text, std::string_view device) {
+  while (!text.empty()) {
+    std::string_view line = next_line(text);
+    next_word(line);
+    next_word(line);
+    if (next_word(line) != device) continue;
+    for (std::string_view number = next_word(line); !number.empty(); number = next_word(line))
+      if (number != "0") return true;
+  }
+  return false;
+}
+
 class Disk : public Collector {
  public:
   static Result<std::unique_ptr<Collector>> open(const Surroundings& s) {
@@ -94,6 +120,7 @@ class Disk : public Collector {
   Result<std::vector<Table>> sample() override {
     TRY_ASSIGN(std::string_view text, stats_.read());
     text = whole_lines(text);
+    const std::string_view all = text;
     std::vector<Table> tables;
     Table& table = tables.emplace_back("disk", kColumns);
     known_.begin_round(now_());
@@ -105,6 +132,7 @@ class Disk : public Collector {
       const std::string_view device = next_word(line);
       if (device.empty() || std::ranges::any_of(kLeftOut, [&](auto p) { return device.starts_with(p); }))
         continue;
+      if (const std::string whole = whole_of_path(device); !whole.empty() && counts(all, whole)) continue;
       const Facts& facts = known_.at(device, [this](std::string_view name) { return read_facts(name); });
       if (facts.is_disk) append(table, device, facts, times_of(device), line);
     }

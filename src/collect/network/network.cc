@@ -53,11 +53,14 @@ constexpr Field kColumns[] = {
     {"tx_compressed", Type::integer, Unit::count, Role::counter, "Compressed packets sent."},
 };
 constexpr TableKind kTables[] = {
-    {"network", "/proc/net/dev", "A network interface; without those of containers and tunnels.", kColumns}};
+    {"network", "/proc/net/dev",
+     "A network interface; without those of containers and tunnels, and those whose traffic another one counts.",
+     kColumns}};
 
 constexpr size_t kCounters = 16;  // of a line, in the order of the last columns
 
 struct Facts {
+  bool is_part = false;  // of another device, which counts what goes through it
   std::string type, driver;
   std::optional<i64> speed_bytes_per_s, mtu_bytes;
   KernelFile state, changes;
@@ -105,7 +108,12 @@ class Network : public Collector {
   Facts read_facts(std::string_view name) const {
     const std::string folder = fmt::format("{}/{}", class_, name);
     const auto speed = read_fact_number(folder + "/speed");  // below zero: not known
-    return {type_of(read_fact(folder + "/type")),
+    // The virtual function below Azure's synthetic interface. A bond has no device and no driver.
+    const std::string master = read_link_name(folder + "/master");
+    const bool is_part =
+        !master.empty() && !read_link_name(fmt::format("{}/{}/device/driver", class_, master)).empty();
+    return {is_part,
+            type_of(read_fact(folder + "/type")),
             read_link_name(folder + "/device/driver"),
             speed == 0 ? std::nullopt : scaled(speed, kBytesPerMegabit),
             scaled(read_fact_number(folder + "/mtu"), 1),
@@ -115,6 +123,7 @@ class Network : public Collector {
 
   void append(Table& table, std::string_view name, std::string_view line) {
     Facts& facts = known_.at(name, [this](std::string_view n) { return read_facts(n); });
+    if (facts.is_part) return;
     std::string_view state = whole_lines(facts.state.read().value_or(""));
     state = trimmed(state);
     const bool is_told = state == "up" || state == "down" || state == "lowerlayerdown" ||

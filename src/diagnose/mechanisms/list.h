@@ -30,6 +30,7 @@ std::span<const Mechanism* const> all_mechanisms();
   kLowEfficiency, \
   kSerializedCommunication, \
   kExposedCommunication, \
+  kUnequalStages, \
   kPipelineBubble, \
   kAbsentRanks, \
   kDeviceClock, \

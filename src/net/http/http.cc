@@ -104,7 +104,8 @@ class Connection final : public Session, public std::enable_shared_from_this<Con
         return http::error::body_limit;
       parser_->body_limit(most_body_);
     }
-    if (!parser_->is_done() && boost::beast::iequals(parser_->get()[http::field::expect], "100-continue"))
+    if (!parser_->is_done() && parser_->get().version() >= kHttp11 &&
+        boost::beast::iequals(parser_->get()[http::field::expect], "100-continue"))
       say_continue();
     return {};
   }
@@ -189,12 +190,15 @@ class Connection final : public Session, public std::enable_shared_from_this<Con
   }
 
   void write(HttpAnswer answer) {
+    gone_ = nullptr;
+    awaits_answer_ = false;
     if (says_continue_) {
+      if (!stream_->is_open()) return;
+      bytes_.holds(held_as_, answer.body.size());
+      end_after(HttpServer::kRequestTime);
       behind_continue_ = std::move(answer);
       return;
     }
-    gone_ = nullptr;
-    awaits_answer_ = false;
     http::response<http::string_body> response(http::int_to_status(static_cast<unsigned>(answer.status)),
                                                kHttp11);
     response.set(http::field::content_type,

@@ -125,6 +125,13 @@ TEST_F(HttpTest, WhoWaitsForAWordBeforeTheBodyGetsOne) {
   EXPECT_TRUE(ends(hasty));
   EXPECT_NE(hasty.got().find("[body]"), std::string::npos) << hasty.got();
   EXPECT_TRUE(hasty.got().starts_with("HTTP/1.1 200")) << hasty.got();
+  Client old = client();
+  old.send("POST /a HTTP/1.0\r\nContent-Length: 4\r\nExpect: 100-continue\r\n\r\n");
+  EXPECT_TRUE(holds(1));
+  EXPECT_EQ(old.got(), "");
+  old.send("late");
+  EXPECT_TRUE(ends(old));
+  EXPECT_NE(old.got().find(" 200 OK"), std::string::npos) << old.got();
 }
 
 TEST_F(HttpTest, AsManyRequestsAsTheClientLikes) {

@@ -174,9 +174,9 @@ function Logs({ incident }: { incident: Incident }) {
 
 const ratioText = (ratio: number): string => (Number.isNaN(ratio) ? "not known" : `× ${ratio.toFixed(2)}`);
 
-// As the agent writes it: "all", ranges of ranks, or the one process of a job whose ranks are not known.
+// As the agent writes it: "all", ranges of ranks, or of a job whose ranks are not known "process 4711" or "one host".
 const whoWasTraced = (ranks: string): string =>
-  ranks === "" || ranks === "all" ? "all ranks" : ranks.startsWith("process ") ? printable(ranks) : `ranks ${printable(ranks)}`;
+  ranks === "" || ranks === "all" ? "all ranks" : /^\d/.test(ranks) ? `ranks ${printable(ranks)}` : printable(ranks);
 
 function Traces({ incident, host, captures }: { incident: Incident; host: Host; captures: Table }) {
   if (incident.captures.length === 0) return <p class="muted">Nothing was traced for it.</p>;
