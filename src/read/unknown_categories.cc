@@ -1,5 +1,6 @@
 #include "read/unknown_categories.h"
 
+#include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <algorithm>
