@@ -55,18 +55,24 @@ std::vector<const kineto::Process*> matching(agent::Agent& agent, const std::vec
   };
   for (const kineto::Process* p : agent.processes.registry().matching(target)) add(p);
   for (const i64 pid : pids) add(agent.processes.registry().find(pid));
-  if (!found.empty()) return found;
-  // Nobody here has such a number: it is one that a process in a container, or what began it there, has for
-  // itself.
-  for (const auto& [pid, process] : agent.processes.registry().all()) {
-    std::vector<i64> own(process.poll.pids.begin(), process.poll.pids.end());
-    own.push_back(process.facts.inner_pid);
-    const bool is_in_container = process.facts.inner_pid != process.facts.pid;
-    if (is_in_container && std::ranges::find_first_of(own, pids) != own.end()) add(&process);
-  }
-  const auto is_of_another = [&](const auto* p) { return p->facts.uid != found.front()->facts.uid; };
-  if (std::ranges::any_of(found, is_of_another)) found.clear();  // whose is meant is not known
   return found;
+}
+
+// Those in containers that have one of these numbers for themselves; else those whose ancestors there do, as
+// they say themselves. For where nobody on the host has such a number.
+std::vector<const kineto::Process*> matching_inside(agent::Agent& agent, const std::vector<i64>& pids,
+                                                    i64 job_id) {
+  std::vector<const kineto::Process*> found, begun;
+  for (const auto& [pid, process] : agent.processes.registry().all()) {
+    const bool is_inside = process.facts.inner_pid != process.facts.pid;
+    if (!is_inside || process.poll.job_id != job_id) continue;
+    const auto is_named = [&](i64 number) {
+      return number > 0 && std::ranges::find(pids, number) != pids.end();
+    };
+    if (is_named(process.facts.inner_pid)) found.push_back(&process);
+    if (std::ranges::any_of(process.poll.pids, is_named)) begun.push_back(&process);
+  }
+  return found.empty() ? begun : found;
 }
 
 // Those that the peer may trace, and of a job its owner's; one that was named is meant, and where there is no
@@ -96,7 +102,11 @@ Reply trace(const RpcSite& site, const json::object& request, const net::TcpEnds
 
   const agent::Peer peer = peer_of(site, ends);
   std::vector<const kineto::Process*> matched = matching(site.agent, *pids, job_id.value_or(0));
+  const bool is_inside = matched.empty();
+  if (is_inside) matched = matching_inside(site.agent, *pids, job_id.value_or(0));
   leave_out_foreign(site.agent, peer, *pids, job_id.value_or(0), matched);
+  const auto is_of_another = [&](const auto* p) { return p->facts.uid != matched.front()->facts.uid; };
+  if (is_inside && std::ranges::any_of(matched, is_of_another)) matched.clear();  // whose is meant?
   std::vector<i64> all, triggered, told;
   i64 busy = 0;
   for (const kineto::Process* process : matched) {

@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/stable_sort.h"
 #include "base/text/printable_within.h"
 
 namespace spotter::read {
@@ -30,7 +31,7 @@ void note_unknown_categories(TraceData& data) {
   for (size_t k = 0; k < data.kinds.size(); ++k)
     if (is_unknown(data.kinds[k]) && events[k] > 0)
       unknown.push_back({data.strings[data.kinds[k].category_text], events[k]});
-  std::ranges::stable_sort(unknown, std::ranges::greater(), &Unknown::spans);
+  stable_sort(unknown, [](const Unknown& a, const Unknown& b) { return a.spans > b.spans; });
   i64 spans = 0;
   std::vector<std::string> named;
   for (const Unknown& one : unknown) {

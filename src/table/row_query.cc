@@ -74,12 +74,10 @@ Result<Holds> equality(const Field& field, std::string_view value) {
   switch (field.type) {
     case Type::text: {
       // As a long one is shown, cut: what begins so.
-      const size_t shown = value.ends_with(kCut) ? value.size() - kCut.size() : value.npos;
-      return Holds([pattern = std::string(value), shown](const Value& cell) {
-        if (is_null(cell)) return false;
-        const auto text = std::get<std::string_view>(cell);
-        return matches_glob(pattern, text) ||
-               (shown != pattern.npos && text.starts_with(std::string_view(pattern).substr(0, shown)));
+      std::string pattern(value);
+      if (pattern.ends_with(kCut)) pattern.replace(pattern.size() - kCut.size(), kCut.size(), "*");
+      return Holds([pattern = std::move(pattern)](const Value& cell) {
+        return !is_null(cell) && matches_glob(pattern, std::get<std::string_view>(cell));
       });
     }
     case Type::flag:

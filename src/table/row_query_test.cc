@@ -39,6 +39,7 @@ TEST(RowQuery, Conditions) {
   EXPECT_EQ(names("rank!=null and share!=null"), "gemm;gelu and more;");
   EXPECT_EQ(names(" name = *gemm* "), "gemm;sgemm_nt;");
   EXPECT_EQ(names("name=gel…"), "gelu and more;");
+  EXPECT_EQ(names("name=*mm_…"), "sgemm_nt;");
   EXPECT_EQ(names("name='gelu and…' and rank=3"), "gelu and more;");
   EXPECT_EQ(names("share>=0.25 and share<1"), "gemm;gelu and more;");
   EXPECT_EQ(names("share<=0.25"), "gelu and more;");

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "agent/incidents/incident_captures.h"
+#include "agent/jobs/job_leaders.h"
 
 namespace spotter::agent {
 namespace {
@@ -99,11 +100,12 @@ void IncidentCaptures::go_on(const std::string& id, const Running& canary) {
   const auto ratio = aftermath(id, canary, cost);
   if (!ratio) {
     budget_.ended(canary.job, parts_.host.unix_now(), {}, {}, {});
-    return refuse(id, who_was_alone(id) + " was traced: how the job went on after it is not known");
+    return refuse(id,
+                  who_was_alone(id, canary.span) + " was traced: how the job went on after it is not known");
   }
   if (*ratio >= kCanaryRatio) {
     const std::string harm =
-        fmt::format("the job did not go on as before after {} was traced", who_was_alone(id));
+        fmt::format("the job did not go on as before after {} was traced", who_was_alone(id, canary.span));
     budget_.harmed(canary.job, harm);
     parts_.apply(parts_.incidents.amend(
         id,
@@ -111,7 +113,7 @@ void IncidentCaptures::go_on(const std::string& id, const Running& canary) {
           if (canary.span.place < incident.captures.size()) incident.captures[canary.span.place].harm = harm;
         },
         parts_.host.unix_now()));
-    return refuse(id, who_was_alone(id) + " was traced: the job did not go on as before");
+    return refuse(id, who_was_alone(id, canary.span) + " was traced: the job did not go on as before");
   }
   const auto incident = parts_.incidents.find(id);
   std::string why = why_not_asked(canary.job);
@@ -126,9 +128,10 @@ void IncidentCaptures::go_on(const std::string& id, const Running& canary) {
   begin_capture(id, {.job = canary.job, .plan = rest, .whom = canary.whom, .earlier = canary.all_spans()});
 }
 
-std::string IncidentCaptures::who_was_alone(const std::string& id) const {
+std::string IncidentCaptures::who_was_alone(const std::string& id, const Span& canary) const {
   const auto incident = parts_.incidents.find(id);
-  const std::string ranks = incident && !incident->captures.empty() ? incident->captures.back().ranks : "";
+  const bool is_known = incident && canary.place < incident->captures.size();
+  const std::string ranks = is_known ? incident->captures[canary.place].ranks : "";
   return ranks.starts_with("process ") ? "one process alone"
          : ranks == kOneHost           ? "one host alone"
                                        : "one rank alone";
@@ -153,8 +156,10 @@ void IncidentCaptures::choose_canary(Running& running, respond::Chosen& whom, st
   running.is_canary = all.size() > 1 || whom.hosts.size() > 1;
   if (!running.is_canary) return;
   if (all.empty()) {
-    std::erase(whom.hosts, parts_.host_name);
-    whom.hosts.resize(1);
+    std::erase_if(whom.hosts, [&](const std::string& address) {
+      return is_this_host(address.substr(0, address.rfind(':')), parts_.host_name);
+    });
+    whom.hosts.resize(std::min<size_t>(whom.hosts.size(), 1));
     return;
   }
   // With a process those are meant that it has begun.

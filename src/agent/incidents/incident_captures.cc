@@ -213,7 +213,7 @@ void IncidentCaptures::not_begun(const std::string& id, const Running& running, 
   if (!running.earlier.empty()) {
     settle_later(id, running.job, running.earlier);
     if (running.first) return refuse(id, "nothing more was traced: " + why, *running.first);
-    return refuse(id, who_was_alone(id) + " was traced, and nothing more: " + why);
+    return refuse(id, who_was_alone(id, running.earlier.back()) + " was traced, and nothing more: " + why);
   }
   budget_.not_begun(running.job, parts_.host.unix_now());
   refuse(id, "nothing was traced: " + why);

@@ -96,7 +96,7 @@ class IncidentCaptures {
   // Who was traced, where it is neither ranks, all of them nor a process.
   static constexpr const char* kOneHost = "one host";
 
-  std::string who_was_alone(const std::string& id) const;  // when its last capture was a canary
+  std::string who_was_alone(const std::string& id, const Span& canary) const;
   void choose_canary(Running& running, respond::Chosen& whom, std::vector<i64>& pids) const;
   void begin_now(const std::string& id, Running capture);
   void not_begun(const std::string& id, const Running& capture, const std::string& why);

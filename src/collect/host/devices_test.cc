@@ -85,7 +85,11 @@ TEST(Devices, AVirtualFunctionBelowItsInterface) {
   machine.link("sys/class/net/ens1/device/driver", "../../../../bus/pci/drivers/mlx5_core");
   machine.link("sys/class/net/ens1/master", "../bond0");
   const auto network = open("network", machine);
-  EXPECT_EQ(column(*network, "interface"), "lo eth0 eth1 bond0 ens1");
+  EXPECT_EQ(column(*network, "interface"), "lo eth0 eth1 enP1 bond0 ens1");
+  const std::string bytes = column(*network, "rx_bytes"), sent = column(*network, "tx_packets");
+  EXPECT_TRUE(bytes.ends_with(" 1 null 1 1")) << bytes;
+  EXPECT_TRUE(sent.ends_with(" 10 null 10 10")) << sent;
+  EXPECT_TRUE(column(*network, "rx_errors").ends_with(" 3 3 3 3"));
 }
 
 TEST(Devices, InterfacesComeAndGo) {

@@ -53,14 +53,12 @@ constexpr Field kColumns[] = {
     {"tx_compressed", Type::integer, Unit::count, Role::counter, "Compressed packets sent."},
 };
 constexpr TableKind kTables[] = {
-    {"network", "/proc/net/dev",
-     "A network interface; without those of containers and tunnels, and those whose traffic another one counts.",
-     kColumns}};
+    {"network", "/proc/net/dev", "A network interface; without those of containers and tunnels.", kColumns}};
 
 constexpr size_t kCounters = 16;  // of a line, in the order of the last columns
 
 struct Facts {
-  bool is_part = false;  // of another device, which counts what goes through it
+  bool is_part = false;  // of another device, which counts what goes through it, too
   std::string type, driver;
   std::optional<i64> speed_bytes_per_s, mtu_bytes;
   KernelFile state, changes;
@@ -72,6 +70,11 @@ std::string type_of(const std::string& number) {
   if (number == "32") return "infiniband";
   if (number == "772") return "loopback";
   return number;
+}
+
+// Null in the rows of parts, so that sums have it once: their errors and links are told of them alone.
+bool is_counted_above(std::string_view column) {
+  return column.ends_with("_bytes") || column.ends_with("_packets");
 }
 
 class Network : public Collector {
@@ -123,7 +126,6 @@ class Network : public Collector {
 
   void append(Table& table, std::string_view name, std::string_view line) {
     Facts& facts = known_.at(name, [this](std::string_view n) { return read_facts(n); });
-    if (facts.is_part) return;
     std::string_view state = whole_lines(facts.state.read().value_or(""));
     state = trimmed(state);
     const bool is_told = state == "up" || state == "down" || state == "lowerlayerdown" ||
@@ -136,8 +138,10 @@ class Network : public Collector {
                                                or_null(facts.speed_bytes_per_s),
                                                or_null(facts.mtu_bytes),
                                                or_null(scaled(to_integer(trimmed(changes)), 1))};
-    for (size_t i = row.size() - kCounters; i < row.size(); ++i)
-      row[i] = or_null(scaled(to_integer(next_word(line)), 1));
+    for (size_t i = row.size() - kCounters; i < row.size(); ++i) {
+      const Value count = or_null(scaled(to_integer(next_word(line)), 1));
+      if (!facts.is_part || !is_counted_above(kColumns[i].name)) row[i] = count;
+    }
     table.append(row);
   }
 

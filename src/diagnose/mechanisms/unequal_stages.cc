@@ -9,27 +9,48 @@ namespace {
 
 constexpr double kLeast = 0.05;  // that the stage with most computes beyond the mean of all
 
-// Of a rank in a step, in ns, by what its kinds of work usually take there: a slow device is no work. 0: it
-// does nothing.
-double work_of(const JobModel& model, u32 rank) {
-  double sum = 0;
-  u32 known = 0;
-  for (u32 s = 0; s < model.cells.steps(rank); ++s) {
-    const Cell& cell = model.cells.at(rank, s);
-    if (!cell.is_known || cell.factor <= 0) continue;
-    sum += static_cast<double>(cell.device) / cell.factor;
-    ++known;
+// The job's steps of which all ranks have work.
+std::vector<u32> common_steps(const JobModel& model) {
+  std::vector<u32> steps;
+  for (u32 s = 0; s < model.steps; ++s) {
+    const auto has_work = [&](u32 r) {
+      const Cell* cell = model.cells.find(r, s);
+      return cell && cell->is_known && cell->factor > 0;
+    };
+    bool have_all = true;
+    for (u32 r = 0; r < model.job.ranks.size(); ++r) have_all &= has_work(r);
+    if (have_all) steps.push_back(s);
   }
-  return known == 0 ? 0 : sum / known;
+  return steps;
+}
+
+// Of a rank in one of these steps, in ns, by what its kinds of work usually take there: a slow device is no
+// work.
+double work_of(const JobModel& model, u32 rank, const std::vector<u32>& steps) {
+  double sum = 0;
+  for (const u32 s : steps) {
+    const Cell& cell = *model.cells.find(rank, s);
+    sum += static_cast<double>(cell.device) / cell.factor;
+  }
+  return sum / static_cast<double>(steps.size());
+}
+
+// Stages are told from each other by whom transfers come from: without some ranks they are numbered wrongly,
+// and what is left out has its work, too.
+bool are_whole(const JobModel& model) {
+  return model.job.absent.empty() && model.evidence.silent.empty() &&
+         std::ranges::none_of(model.job.ranks, [](const auto& rank) { return rank.is_unmarked(); });
 }
 
 std::vector<Candidate> find_candidates(const JobModel& model) {
-  if (!model.stages.is_pipeline() || model.stages.are_unclear) return {};
+  if (!model.stages.is_pipeline() || model.stages.are_unclear || !are_whole(model)) return {};
+  const std::vector<u32> steps = common_steps(model);
+  if (steps.empty()) return {};
   std::vector<double> work;  // of stages
   double mean = 0;
   for (const std::vector<u32>& ranks : model.stages.ranks) {
     std::vector<double> of_ranks;
-    for (const u32 r : ranks) of_ranks.push_back(work_of(model, r));
+    for (const u32 r : ranks) of_ranks.push_back(work_of(model, r, steps));
     work.push_back(lower_median(of_ranks));
     if (work.back() <= 0) return {};
     mean += work.back() / static_cast<double>(model.stages.ranks.size());
@@ -46,6 +67,7 @@ std::vector<Candidate> find_candidates(const JobModel& model) {
       "The {} stages of the pipeline have unequal work: stage {} computes {} in each step and stage {} {}; the others "
       "wait for the one that has most",
       work.size(), place(most), human(static_cast<Ns>(*most)), place(least), human(static_cast<Ns>(*least)));
+  c.against = "a stage all of whose devices are slower looks the same as one with more work";
   c.is_opportunity = true;
   c.undo = [&model, work, mean](analyze::Scenario& s) {
     for (size_t i = 0; i < work.size(); ++i)

@@ -195,6 +195,7 @@ class Connection final : public Session, public std::enable_shared_from_this<Con
     if (says_continue_) {
       if (!stream_->is_open()) return;
       bytes_.holds(held_as_, answer.body.size());
+      if (!stream_->is_open()) return;
       end_after(HttpServer::kRequestTime);
       behind_continue_ = std::move(answer);
       return;
