@@ -212,7 +212,9 @@ TEST_F(OpenJob, SpansOfUnknownCategories) {
   text += R"(, {"ph": "i", "cat": "mark", "name": "c", "ts": 4}, {"ph": "X", "name": "d", "ts": 7, "dur": 2})"
           R"(, {"ph": "X", "cat": "", "name": "d", "ts": 9, "dur": 2}]})";
   std::ofstream(folder() / "a.json") << text;
-  const Result<TracePtr> trace = load({.path = path("a.json")}, {});
+  TraceFile file;
+  file.path = path("a.json");
+  const Result<TracePtr> trace = load(file, {});
   ASSERT_TRUE(trace) << trace.error().message;
   std::vector<std::string> said;
   for (const Note& note : (*trace)->notes().all()) {
