@@ -39,7 +39,7 @@ def test_more_receipts_than_a_pipe_holds(tmp_path, monkeypatch):
 
 
 def test_a_wait_that_is_too_short_and_a_cancel(tmp_path, monkeypatch):
-    program_of(tmp_path, monkeypatch, [[0, "a", "cancelled", None, "taken back"]], 4, "trap : INT; sleep 60 & wait")
+    program_of(tmp_path, monkeypatch, [[0, "a", "cancelled", None, "taken back"]], 4, "trap done=1 INT; while [ -z \"$done\" ]; do sleep 0.1; done")
     capture = Capture(["trace"])
     with pytest.raises(TimeoutError):
         capture.wait(0.3)
