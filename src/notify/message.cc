@@ -69,9 +69,9 @@ std::string capture_text(const CaptureOfIncident& c) {
   std::string text = "a capture";
   if (c.ranks == "all")
     text += " of all ranks";
-  else if (c.ranks.starts_with("process "))
+  else if (c.ranks.starts_with(respond::kOneProcess))
     text += " of one process";
-  else if (c.ranks == "one host")
+  else if (c.ranks == respond::kOneHost)
     text += " of one host";
   else if (const i64 ranks = ranks_of(c.ranks); ranks > 0)
     text += " of " + count_text(ranks, "rank", "ranks");

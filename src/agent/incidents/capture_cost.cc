@@ -132,9 +132,9 @@ std::string IncidentCaptures::who_was_alone(const std::string& id, const Span& c
   const auto incident = parts_.incidents.find(id);
   const bool is_known = incident && canary.place < incident->captures.size();
   const std::string ranks = is_known ? incident->captures[canary.place].ranks : "";
-  return ranks.starts_with("process ") ? "one process alone"
-         : ranks == kOneHost           ? "one host alone"
-                                       : "one rank alone";
+  return ranks.starts_with(respond::kOneProcess) ? "one process alone"
+         : ranks == respond::kOneHost            ? "one host alone"
+                                                 : "one rank alone";
 }
 
 // One rank, of this host if it has one; where ranks are not known (Ray, vLLM), one process of this host, with

@@ -244,8 +244,8 @@ void IncidentCaptures::begin_now(const std::string& id, Running wanted) {
   parts_.rules.captured(running->job, {.from = now, .until = running->span.until});
   const bool is_host = running->is_canary && pids.empty() && whom.ranks.empty();
   const respond::CaptureOfIncident capture{
-      .ranks = !pids.empty()        ? fmt::format("process {}", pids.front())
-               : is_host            ? kOneHost
+      .ranks = !pids.empty()        ? fmt::format("{}{}", respond::kOneProcess, pids.front())
+               : is_host            ? std::string(respond::kOneHost)
                : whom.ranks.empty() ? "all"
                                     : analyze::range_text({whom.ranks.begin(), whom.ranks.end()})};
   auto begun = Investigation::start(parts_.loop, order, [this, id](Result<Investigated> investigated) {

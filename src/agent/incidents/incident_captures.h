@@ -93,9 +93,6 @@ class IncidentCaptures {
   std::vector<i64> traceable(const std::string& job) const;  // its processes here
   std::string how_to_trace(const respond::Incident& incident) const;
   void begin_capture(const std::string& id, Running capture);  // if there is room for its traces
-  // Who was traced, where it is neither ranks, all of them nor a process.
-  static constexpr const char* kOneHost = "one host";
-
   std::string who_was_alone(const std::string& id, const Span& canary) const;
   void choose_canary(Running& running, respond::Chosen& whom, std::vector<i64>& pids) const;
   void begin_now(const std::string& id, Running capture);

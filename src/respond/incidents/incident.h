@@ -90,8 +90,13 @@ struct LogLine {
   std::optional<i64> rank = {};
 };
 
+// Who was traced of a job whose ranks are not known: one process, whose number follows, or those of one host.
+inline constexpr std::string_view kOneProcess = "process ", kOneHost = "one host";
+
 struct CaptureOfIncident {
-  std::string id = {}, ranks = {}, path = {};
+  std::string id = {};
+  std::string ranks = {};  // "all", or ranges of them ("0,8-15"), or kOneProcess or kOneHost
+  std::string path = {};
   i64 steps = 0;
   std::optional<double> overhead_ratio = {}, aftermath_ratio = {}, cost_s = {};
   std::string harm = {};  // why its job is not traced any more; mostly empty
